@@ -174,12 +174,13 @@ impl Chain {
             && lz4_frames::can_change(&last.step.id, &other_last.step.id)
     }
 
-    /// Gives a chunk that was encoded with this filter mask the frame of a chain that [differs in it](Chain::differs_in_frame). Returns
-    /// false if the chunk has to be decoded and encoded.
-    pub fn reframe(&self, mask: u32, encoded: &[u8], target: &Chain, into: &mut Vec<u8>) -> bool {
+    /// Gives a chunk that was encoded with this filter mask, and decodes to `len` bytes, the frame of a chain that
+    /// [differs in it](Chain::differs_in_frame). Returns false if the chunk has to be decoded and encoded, or says that it decodes to
+    /// another number of bytes.
+    pub fn reframe(&self, mask: u32, encoded: &[u8], len: u64, target: &Chain, into: &mut Vec<u8>) -> bool {
         let last = |chain: &Chain| chain.stages.last().map(|stage| stage.step.id.clone());
         match (last(self), last(target)) {
-            (Some(from), Some(_)) if mask == 0 => lz4_frames::change(&from, encoded, into).is_some(),
+            (Some(from), Some(_)) if mask == 0 => lz4_frames::change(&from, encoded, len, into).is_some(),
             _ => false,
         }
     }

@@ -40,6 +40,20 @@ pub fn zarr2(name: &str) -> Command {
     command(&python, name)
 }
 
+/// Returns the folder of the filters of hdf5plugin, for programs that have no filter of that kind themselves.
+///
+/// # Panics
+/// If `FERROCDF_PYTHON` names no Python that has hdf5plugin.
+pub fn hdf5plugin() -> PathBuf {
+    let python = std::env::var_os("FERROCDF_PYTHON").expect("`cargo xtask clients` sets FERROCDF_PYTHON");
+    let mut command = Command::new(python);
+    command.args(["-c", "import hdf5plugin; print(hdf5plugin.PLUGIN_PATH)"]);
+    let said = command.output().expect("a Python that starts").stdout;
+    let folder = PathBuf::from(String::from_utf8_lossy(&said).trim());
+    assert!(folder.is_dir(), "hdf5plugin has no folder {}", folder.display());
+    folder
+}
+
 /// Returns the seed of random data: the number in `FERROCDF_SEED`, else one of the time.
 ///
 /// # Panics

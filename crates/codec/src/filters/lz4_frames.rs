@@ -10,14 +10,15 @@ pub fn can_change(from: &FilterId, to: &FilterId) -> bool {
     from != to && ids.contains(&from) && ids.contains(&to)
 }
 
-/// Gives a chunk of one of the filters the frame of the other. `None` if it has not exactly one compressed block, which is shorter than
-/// what it decodes to: one of equal length is stored as it is in HDF5.
-pub fn change(from: &FilterId, encoded: &[u8], into: &mut Vec<u8>) -> Option<()> {
+/// Gives a chunk of one of the filters the frame of the other. `None` if it does not say that it decodes to `len` bytes, or has not exactly one
+/// compressed block, which is shorter than what it decodes to: one of equal length is stored as it is in HDF5.
+pub fn change(from: &FilterId, encoded: &[u8], len: u64, into: &mut Vec<u8>) -> Option<()> {
+    let wanted = u32::try_from(len).ok()?;
     into.clear();
     if *from == lz4_block::ENTRY.id {
         let (decoded, block) = encoded.split_first_chunk::<4>()?;
         let decoded = u32::from_le_bytes(*decoded);
-        let len = u32::try_from(block.len()).ok().filter(|&len| len < decoded)?;
+        let len = u32::try_from(block.len()).ok().filter(|&len| decoded == wanted && len < decoded)?;
         into.extend(u64::from(decoded).to_be_bytes());
         into.extend(decoded.to_be_bytes());
         into.extend(len.to_be_bytes());
@@ -29,7 +30,8 @@ pub fn change(from: &FilterId, encoded: &[u8], into: &mut Vec<u8>) -> Option<()>
     let (len, block) = rest.split_first_chunk::<4>()?;
     let (block_size, len) = (u32::from_be_bytes(*block_size), u32::from_be_bytes(*len));
     let decoded = u32::try_from(u64::from_be_bytes(*decoded)).ok()?;
-    let is_one_block = decoded <= block_size && len < decoded && block.len() == len as usize;
+    let is_one_block =
+        decoded == wanted && decoded <= block_size && len < decoded && block.len() == len as usize;
     is_one_block.then(|| {
         into.extend(decoded.to_le_bytes());
         into.extend(block);
@@ -41,6 +43,9 @@ mod tests {
     use super::*;
     use crate::chain::{Chain, Step};
     use crate::codecs::Codecs;
+
+    /// Bytes of a decoded chunk.
+    const LEN: u64 = 4000;
 
     fn chain(id: FilterId, params: &[u32]) -> Chain {
         let step = Step { id, name: String::new(), optional: false, params: params.to_vec() };
@@ -56,11 +61,13 @@ mod tests {
         for (from, to) in [(&hdf5, &numcodecs), (&numcodecs, &hdf5)] {
             let (mut encoded, mut changed, mut back) = (vec![], vec![], vec![0; decoded.len()]);
             from.encode(&decoded, &mut encoded).unwrap();
-            assert!(from.reframe(0, &encoded, to, &mut changed));
+            assert!(from.reframe(0, &encoded, LEN, to, &mut changed));
             to.decode(0, &changed, &mut back).unwrap();
             assert_eq!(back, decoded);
-            assert!(!from.reframe(1, &encoded, to, &mut changed));
-            assert!(!from.reframe(0, &encoded[..3], to, &mut changed));
+            // One that lies about its length is left to the decoder.
+            assert!(!from.reframe(0, &encoded, LEN + 1, to, &mut changed));
+            assert!(!from.reframe(1, &encoded, LEN, to, &mut changed));
+            assert!(!from.reframe(0, &encoded[..3], LEN, to, &mut changed));
         }
     }
 
@@ -69,7 +76,7 @@ mod tests {
         let (hdf5, numcodecs) = (chain(32004.into(), &[1000]), chain(FilterId::named("lz4"), &[1]));
         let (mut encoded, mut changed) = (vec![], vec![]);
         hdf5.encode(&[7; 4000], &mut encoded).unwrap();
-        assert!(!hdf5.reframe(0, &encoded, &numcodecs, &mut changed));
+        assert!(!hdf5.reframe(0, &encoded, LEN, &numcodecs, &mut changed));
         let mut state = 1u32;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -78,7 +85,7 @@ mod tests {
         let random: Vec<u8> = (0..500).map(|_| random()).collect();
         for (from, to) in [(&hdf5, &numcodecs), (&numcodecs, &hdf5)] {
             from.encode(&random, &mut encoded).unwrap();
-            assert!(!from.reframe(0, &encoded, to, &mut changed));
+            assert!(!from.reframe(0, &encoded, 500, to, &mut changed));
         }
     }
 }

@@ -223,7 +223,7 @@ impl FileMut {
         let name = location.name();
         let is_zip = options.zarr.zip || location.is_zip();
         let made = match location {
-            Location::Path(path) if !is_zip && !is_empty_folder(path) => Some(path.clone()),
+            Location::Path(path) if !is_zip && !is_empty_folder(path) => std::path::absolute(path).ok(),
             _ => None,
         };
         let new = match is_zip {

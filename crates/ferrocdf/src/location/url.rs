@@ -125,7 +125,8 @@ impl Url {
     pub(super) fn mode_words(&self) -> impl Iterator<Item = &[u8]> {
         let (_, fragment) = self.split_fragment();
         let settings = fragment.split(|&byte| byte == b'&');
-        settings.filter_map(words_of).flat_map(|words| words.split(|&byte| byte == b','))
+        let words = settings.filter_map(words_of).flat_map(|words| words.split(|&byte| byte == b','));
+        words.map(<[u8]>::trim_ascii)
     }
 
     /// Returns the text without the fragment, and the fragment: settings that are separated by `&`.

@@ -31,9 +31,10 @@ const FORMATS: [&str; 16] = [
 const OURS: [&str; 6] = ["hdf4=all", "hdfeos", "merge", "noconsolidated", "v2", "v3"];
 
 /// Keys without a value that netCDF-C has for DAP servers.
-const OF_DAP: [&str; 9] = [
+const OF_DAP: [&str; 10] = [
     "cache",
     "fillmismatch",
+    "hyrax",
     "log",
     "nocache",
     "nofillmismatch",
@@ -112,6 +113,7 @@ mod tests {
             "mode=hdf4=all,hdfeos",
             "bytes&aws.profile=unidata",
             "log&show=fetch&cache",
+            "hyrax&mode=zarr, file",
             "whatever=x",
             "mode=udf0,udf9",
         ] {

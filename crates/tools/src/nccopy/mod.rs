@@ -168,11 +168,14 @@ fn copy(
         let path = source.var_path(pair.0);
         (!codecs.is_empty()).then(|| format!("{path}: copied without the codecs {}", codecs.join(", ")))
     });
+    let unsharded = pairs.iter().filter_map(|&pair| shardspec::warning(&source, &tried, pair));
     let mut how = CreateOptions::format(format);
     how.zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
     let target = Target::new_dataset(&options.output, &mut how)?;
     let unread = zarr_readers::warnings(&tried, how.zarr.nczarr);
-    for told in strangers.chain(left_out).chain(rounded).chain(dropped).chain(mapped).chain(unread) {
+    for told in
+        strangers.chain(left_out).chain(rounded).chain(dropped).chain(unsharded).chain(mapped).chain(unread)
+    {
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");
     }

@@ -57,7 +57,7 @@ pub fn choose(
             }
             Some(shards)
         }
-        None => kept.filter(|shards| are_whole(shards, &chunks)),
+        None => kept.filter(|shards| are_whole(shards, &chunks) && !is_large(target, to, shards)),
     };
     let storage = &mut target.var_mut(to).storage;
     if shards.is_some() {
@@ -65,6 +65,25 @@ pub fn choose(
     }
     storage.shards = shards;
     Ok(())
+}
+
+/// Most bytes of a shard that is kept unasked: a shard is written whole, from memory.
+const MAX_KEPT: u64 = 256 << 20;
+
+fn is_large(model: &Model, var: VarId, shards: &[u64]) -> bool {
+    let size = model.size_of(model.var(var).ty) as u64;
+    shards.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)) > MAX_KEPT
+}
+
+/// Returns a line if a variable is copied without the shards of its source, since they are too large.
+pub fn warning(source: &Model, target: &Model, (var, to): (VarId, VarId)) -> Option<String> {
+    let shards = source.var(var).storage.shards.as_ref().filter(|shards| is_large(source, var, shards))?;
+    let can_have =
+        target.format().container() == Container::ZarrV3 && target.var(to).storage.shards.is_none();
+    let path = source.var_path(var);
+    can_have.then(|| {
+        format!("{path}: copied without its shards of shape {shards:?}, which take much memory; --shards makes them")
+    })
 }
 
 fn are_whole(shards: &[u64], chunks: &[u64]) -> bool {

@@ -180,3 +180,18 @@ fn a_copy_without_what_cannot_be_read_ends_with_1() {
     let (code, _) = place.nccopy(&["-V", "v"], "a.zarr", "b.nc");
     assert_eq!(code, 0);
 }
+
+#[test]
+fn large_shards_are_not_made_unasked() {
+    let place = Place::new();
+    let cdl = "netcdf a { dimensions: y = 8192 ; x = 8192 ; variables: double v(y, x) ;
+        v:_ChunkSizes = 512, 512 ; v:_ShardSizes = 8192, 8192 ; }";
+    assert_eq!(place.ncgen("nczarr3", cdl, "large.zarr"), (0, String::new()));
+    let (code, said) = place.nccopy(&[], "large.zarr", "small.zarr");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("/v: copied without its shards of shape [8192, 8192]"), "{said}");
+    assert_eq!(place.shapes("small.zarr", "v").1, None);
+    let asked = ["--shards", "y/8192,x/8192"];
+    assert_eq!(place.nccopy(&asked, "large.zarr", "asked.zarr"), (0, String::new()));
+    assert_eq!(place.shapes("asked.zarr", "v").1, Some(vec![8192, 8192]));
+}

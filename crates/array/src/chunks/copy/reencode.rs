@@ -39,7 +39,7 @@ impl ChunkSource for Reencoded<'_> {
             return false;
         }
         let Ok(stored) = copier.encoded(found, stored, buffer) else { return false };
-        let is_done = from.reframe(found.mask(), stored, to, encoded);
+        let is_done = from.reframe(found.mask(), stored, copier.chunk_len, to, encoded);
         if is_done {
             copier.record(found, stored);
         }
