@@ -131,7 +131,7 @@ pub struct Storage {
 }
 
 /// How a Zarr array is stored where netCDF has no word for it.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct ZarrForm {
     /// The data type as NumPy spells it (`<M8[ns]`), where the type of the variable stands for several; it is ignored if it does not
     /// become that type.
@@ -140,6 +140,9 @@ pub struct ZarrForm {
     pub order: Vec<usize>,
     /// True if the index of a shard is at its begin, false if it is at its end.
     pub index_first: bool,
+    /// The fill value of an array that was read, of the variable's type, where no attribute can tell it: of booleans, complex numbers and
+    /// text of a fixed size. A new array takes its fill value from [`Storage::fill`].
+    pub fill: Option<Values>,
 }
 
 /// A codec of a Zarr array that has no HDF5 number.

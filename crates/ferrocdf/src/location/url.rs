@@ -19,9 +19,6 @@ const OTHER_MODES: [&[u8]; 4] = [b"dap2", b"dap4", b"gs3", b"s3"];
 /// Words of `mode` in a fragment that ask for a Zarr store.
 const ZARR_MODES: [&str; 4] = ["nczarr", "noxarray", "xarray", "zarr"];
 
-/// The setting of a fragment that says what of an HDF4 file is shown.
-const HDF4: &[u8] = b"hdf4=";
-
 /// A URL as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
@@ -50,8 +47,7 @@ impl Url {
     /// True if the fragment has a word that counts for files and folders too.
     pub(super) fn has_words_for_files(&self) -> bool {
         self.asks_for_zarr()
-            || ["merge", "hdfeos", "noconsolidated"].iter().any(|word| self.has_mode(word))
-            || self.hdf4_setting().is_some()
+            || ["merge", "hdf4=all", "hdfeos", "noconsolidated"].iter().any(|word| self.has_mode(word))
     }
 
     /// True if the fragment asks for a zip file.
@@ -72,29 +68,14 @@ impl Url {
     /// Returns true if the fragment asks for all of an HDF4 file.
     ///
     /// # Errors
-    /// `NC_EINVAL` for another setting of `hdf4`, and together with `hdfeos`: one dataset has one view.
+    /// `NC_EINVAL` together with `hdfeos`: one dataset has one view.
     pub(crate) fn asks_for_all_of_hdf4(&self) -> Result<bool> {
-        let Some(setting) = self.hdf4_setting() else { return Ok(false) };
-        let wrong = |what: String| Err(Error::new(Code::EINVAL, what));
-        match setting {
-            _ if !setting.eq_ignore_ascii_case(b"all") => wrong(format!(
-                "hdf4={} in the fragment of a URL: there is only hdf4=all",
-                setting.escape_ascii()
-            )),
-            _ if self.asks_for_hdf_eos() => wrong(
-                "hdf4=all and hdfeos in the fragment of a URL exclude each other: tables and rasters belong to no group of HDF-EOS2"
-                    .to_string(),
-            ),
-            _ => Ok(true),
+        let asks = self.has_mode("hdf4=all");
+        if asks && self.asks_for_hdf_eos() {
+            let what = "hdf4=all and hdfeos in the fragment of a URL exclude each other: tables and rasters belong to no group of HDF-EOS2";
+            return Err(Error::new(Code::EINVAL, what));
         }
-    }
-
-    /// Returns what the fragment sets `hdf4` to.
-    fn hdf4_setting(&self) -> Option<&[u8]> {
-        self.mode_words().find_map(|word| {
-            let (key, setting) = word.split_at_checked(HDF4.len())?;
-            key.eq_ignore_ascii_case(HDF4).then_some(setting)
-        })
+        Ok(asks)
     }
 
     /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the

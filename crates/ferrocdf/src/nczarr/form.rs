@@ -8,10 +8,10 @@ use ferrocdf_model::{Atomic, Attr, Class, Endian, Model, Type, Values, VarId, Za
 use ferrocdf_zarr::{ArrayMetadata, DataType, Element, TimeUnit};
 
 use super::data_types::Target;
-use super::{name, types};
+use super::{name, types, values};
 
 /// Returns how an array is stored that is a variable of a type.
-pub(super) fn read(metadata: &ArrayMetadata, ty: Type) -> ZarrForm {
+pub(super) fn read(model: &Model, metadata: &ArrayMetadata, ty: Type) -> ZarrForm {
     let rank = metadata.chunk_shape.len();
     let pipeline = metadata.pipeline.as_ref().ok();
     let order = pipeline.map(|pipeline| pipeline.order(rank)).filter(|order| !order.is_sorted());
@@ -26,6 +26,14 @@ pub(super) fn read(metadata: &ArrayMetadata, ty: Type) -> ZarrForm {
         data_type: metadata.element.to_v2().as_str().filter(|_| is_kept).map(str::to_string),
         order: order.unwrap_or_default(),
         index_first: shards.is_some_and(|shards| shards.index_first),
+        // Of other types the attribute `_FillValue` tells it.
+        fill: match (data_type, ty) {
+            (DataType::Bool | DataType::Complex(_), _)
+            | (DataType::FixedBytes(_) | DataType::FixedText(_), Type::Atomic(Atomic::String)) => {
+                values::value_of_fill(model, metadata, ty).and_then(Result::ok)
+            }
+            _ => None,
+        },
     }
 }
 

@@ -274,7 +274,7 @@ impl Walk {
                 Some(number) => number != 0,
                 None => tells_no_fill(ty, &metadata),
             },
-            ..storage(&metadata, ty)
+            ..storage(&self.model, &metadata, ty)
         };
         let id = self.model.push_var(Var {
             name: name(&node.name),
@@ -435,7 +435,7 @@ fn is_scalar(own: &Json) -> bool {
     says || own.get("storage").and_then(Json::as_str) == Some("scalar") || no_dims()
 }
 
-fn storage(metadata: &ArrayMetadata, ty: Type) -> Storage {
+fn storage(model: &Model, metadata: &ArrayMetadata, ty: Type) -> Storage {
     let Element { data_type, order } = &metadata.element;
     let steps = metadata.pipeline.iter().flat_map(|pipeline| &pipeline.steps);
     let (filters, named_codecs) = filters_of(steps.map(|step| (step.id.clone(), step.params.clone())));
@@ -443,7 +443,7 @@ fn storage(metadata: &ArrayMetadata, ty: Type) -> Storage {
     Storage {
         chunking: Some(Chunking::Chunked(metadata.inner_chunk_shape().to_vec())),
         shards: metadata.is_sharded().then(|| metadata.chunk_shape.clone()),
-        zarr: form::read(metadata, ty),
+        zarr: form::read(model, metadata, ty),
         endian: has_order.then_some(if *order == Order::Big { Endian::Big } else { Endian::Little }),
         filters,
         named_codecs,

@@ -5,6 +5,7 @@
 //! gave undefined, as the reference does.
 
 mod chunkspec;
+mod codecs;
 mod filterspec;
 mod names;
 mod options;
@@ -133,6 +134,13 @@ fn copy(
         let what = "--shards: only Zarr 3 stores have shards (-k nczarr3, -k zarr3)";
         return Err(Stop::Said(what.to_string()));
     }
+    let zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
+    // A fill value of version 2 is a missing value to xarray, so it is kept only where it is one in the source.
+    wanted.keeps_zarr_fill = match (source.format().container(), format.container()) {
+        (Container::ZarrV2, Container::ZarrV2) => !zarr.nczarr,
+        (Container::ZarrV2 | Container::ZarrV3, Container::ZarrV3) => true,
+        _ => false,
+    };
     if !format.has_cdf_model() {
         // An error is one of the copy too, which tells it.
         let has_unwritten = |&var: &VarId| input.file.has_unwritten(var).unwrap_or(false);
@@ -164,13 +172,13 @@ fn copy(
         format!("{path}: its values are rounded again, to digits of its new chunks; -F \"{path},none\" keeps them")
     });
     let dropped = pairs.iter().filter_map(|pair| {
-        let codecs = schema::dropped_codecs(&source, &tried, options, pair);
+        let codecs = codecs::dropped(&source, &tried, options, pair);
         let path = source.var_path(pair.0);
         (!codecs.is_empty()).then(|| format!("{path}: copied without the codecs {}", codecs.join(", ")))
     });
     let unsharded = pairs.iter().filter_map(|&pair| shardspec::warning(&source, &tried, pair));
     let mut how = CreateOptions::format(format);
-    how.zarr = options.zarr.or_else(|| asked_by(options).map(|(_, zarr)| zarr)).unwrap_or_default();
+    how.zarr = zarr;
     let target = Target::new_dataset(&options.output, &mut how)?;
     let unread = zarr_readers::warnings(&tried, how.zarr.nczarr);
     for told in

@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, UserType};
+use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, StoredFill, UserType};
 use ferrocdf::spec::Spec;
 use ferrocdf::{Code, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
-use super::chunkspec;
 use super::options::{Choice, Options};
-use super::shardspec;
+use super::{chunkspec, codecs, shardspec};
 use crate::kinds::is_zarr;
 
 /// What is copied.
@@ -19,6 +18,8 @@ pub struct Wanted {
     /// Those of the variables with elements that were never written. They keep small chunks, which can be left out of a
     /// netCDF-4 copy.
     pub in_part: HashSet<VarId>,
+    /// True if the arrays of a Zarr copy have the fill values of those of the source, also where no attribute tells them.
+    pub keeps_zarr_fill: bool,
     /// The groups.
     groups: HashSet<GroupId>,
 }
@@ -50,7 +51,7 @@ pub fn wanted(model: &Model, options: &Options) -> Result<Wanted, Stop> {
             groups = with_what_is_needed(model, named, &vars);
         }
     }
-    Ok(Wanted { vars, groups, in_part: HashSet::new() })
+    Ok(Wanted { vars, groups, in_part: HashSet::new(), keeps_zarr_fill: false })
 }
 
 /// These groups with those around them, and those of types, which any variable may be of, and of the variables' dimensions.
@@ -169,6 +170,8 @@ pub fn copy(
         copy_attrs(source, Owner::Var(var), target, Owner::Var(to), &ids)?;
         if !target.format().has_cdf_model() {
             choose_storage(source, var, target, to, options, wanted.in_part.contains(&var))?;
+            let fill = from.storage.zarr.fill.as_ref().filter(|_| wanted.keeps_zarr_fill);
+            target.var_mut(to).storage.fill = fill.map(|value| StoredFill::Value(ids.values(value)));
         }
         pairs.push((var, to));
     }
@@ -202,10 +205,7 @@ fn choose_storage(
     }
     // Every element of the copy is written. So an array of Zarr needs no fill value, which xarray takes for missing.
     storage.no_fill = target.var(to).storage.no_fill || is_zarr(target.format());
-    if source.format().container() != target.format().container() {
-        storage.named_codecs.clear();
-    }
-    storage.named_codecs.retain(|codec| codec.params.is_some());
+    codecs::carry(&mut storage, target.format());
     // Of the parameters that filters learn, each learns anew.
     if let Some(shuffle) = storage.filters.iter_mut().find(|filter| filter.id == Filter::SHUFFLE) {
         shuffle.params.clear();
@@ -319,27 +319,11 @@ fn choose_storage(
 }
 
 /// True if the options say which filters the copy of a variable has.
-fn replaces_filters(source: &Model, var: VarId, options: &Options) -> bool {
+pub fn replaces_filters(source: &Model, var: VarId, options: &Options) -> bool {
     let is_flat = source.is_flat(source.var(var).ty);
     options.no_filters
         || (options.deflate.is_some() && is_flat)
         || (wished_filters(source, var, options).is_some() && !source.var(var).dims.is_empty())
-}
-
-/// Returns the names of the codecs that the copy of a variable does not have, though no option takes them away. A classic file, which has
-/// no filters at all, is not asked about.
-pub fn dropped_codecs(
-    source: &Model,
-    target: &Model,
-    options: &Options,
-    &(var, to): &(VarId, VarId),
-) -> Vec<String> {
-    if target.format().has_cdf_model() || replaces_filters(source, var, options) {
-        return vec![];
-    }
-    let kept = &target.var(to).storage.named_codecs;
-    let codecs = source.var(var).storage.named_codecs.iter().filter(|codec| !kept.contains(codec));
-    codecs.map(|codec| codec.name.clone()).collect()
 }
 
 /// Whether a filter that keeps some digits of the differences in a chunk packs what it has packed before, in other chunks.

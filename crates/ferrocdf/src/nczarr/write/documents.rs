@@ -5,7 +5,7 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Attr, Class, GroupId, Model, Name, Owner, Type, Values, VarId};
-use ferrocdf_zarr::{Json, Members, Version, with_member, with_shape, within};
+use ferrocdf_zarr::{DataType, Json, Members, Version, with_member, with_shape, within};
 
 use super::{GroupContents, GroupNode, NcZarrWriter, PROPERTIES_TEXT, VariableNode, attributes, dim_paths};
 use crate::nczarr::keys::{ARRAY, ARRAY_DIMENSIONS, GROUP, NO_FILL, PROPERTIES, SUPERBLOCK};
@@ -40,7 +40,7 @@ pub(super) fn node_name(bytes: &[u8]) -> Result<&str> {
 }
 
 /// Returns the attributes by which the CF conventions ("Flags") name the numbers of an enumeration, unless the variable has them: without
-/// netCDF's metadata nothing else tells the names.
+/// netCDF's metadata nothing else tells the names, but of booleans the data type does.
 fn flags(model: &Model, var: VarId) -> Vec<(&'static str, Json)> {
     let Type::User(id) = model.var(var).ty else { return vec![] };
     let Class::Enum { members, .. } = &model.user_type(id).class else { return vec![] };
@@ -144,7 +144,7 @@ impl NcZarrWriter {
             }
             if self.options.nczarr {
                 reserved.push((ARRAY, self.array_key(model, var, node)));
-            } else {
+            } else if node.metadata.element.data_type != DataType::Bool {
                 reserved.extend(flags(model, var));
             }
         }

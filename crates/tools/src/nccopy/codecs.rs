@@ -1,0 +1,48 @@
+//! Codecs of Zarr arrays that have no HDF5 number, in copies.
+
+use ferrocdf::model::{Filter, NamedCodec, Storage};
+use ferrocdf::{Format, Model, VarId};
+
+use super::options::Options;
+use super::schema;
+use crate::kinds::is_zarr;
+
+/// Leaves of the codecs without an HDF5 number those that a new variable can have.
+pub fn carry(storage: &mut Storage, format: Format) {
+    if is_zarr(format) {
+        storage.named_codecs.retain(|codec| codec.params.is_some());
+        return;
+    }
+    for codec in std::mem::take(&mut storage.named_codecs).into_iter().rev() {
+        if let Some(params) = deflate_of(&codec).filter(|_| storage.filter(Filter::DEFLATE).is_none()) {
+            let at = codec.filters_before.min(storage.filters.len());
+            storage.filters.insert(at, Filter { id: Filter::DEFLATE, params });
+        }
+    }
+}
+
+/// Returns the parameters of deflate for a codec that compresses as deflate does, in another frame.
+fn deflate_of(codec: &NamedCodec) -> Option<Vec<u32>> {
+    codec.params.clone().filter(|_| codec.name == "gzip")
+}
+
+/// Returns the names of the codecs that the copy of a variable does not have, though no option takes them away. A classic file, which has
+/// no filters at all, is not asked about.
+pub fn dropped(
+    source: &Model,
+    target: &Model,
+    options: &Options,
+    &(var, to): &(VarId, VarId),
+) -> Vec<String> {
+    if target.format().has_cdf_model() || schema::replaces_filters(source, var, options) {
+        return vec![];
+    }
+    let (from, kept) = (&source.var(var).storage, &target.var(to).storage);
+    let is_deflate = |codec: &NamedCodec| {
+        from.filter(Filter::DEFLATE).is_none()
+            && deflate_of(codec).is_some_and(|params| kept.filter(Filter::DEFLATE) == Some(&params))
+    };
+    let is_kept = |codec: &&NamedCodec| kept.named_codecs.contains(codec) || is_deflate(codec);
+    let codecs = from.named_codecs.iter().filter(|codec| !is_kept(codec));
+    codecs.map(|codec| codec.name.clone()).collect()
+}
