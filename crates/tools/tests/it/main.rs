@@ -14,3 +14,4 @@ mod target;
 mod web_server;
 mod zarr_copies;
 mod zarr_forms;
+mod zarr_unreadable;
