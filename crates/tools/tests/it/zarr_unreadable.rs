@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ferrocdf::{File, Values};
+use ferrocdf::model::{Container, DataModel};
+use ferrocdf::{Code, CreateOptions, File, FileMut, Format, Location, Values};
 
 use crate::nccopy::call;
 
@@ -85,10 +86,8 @@ fn folders_around_a_new_store_are_not_made() {
     let (code, said) = call(&[at("in.zarr").to_str().unwrap(), at("a/b/out.zarr").to_str().unwrap()]);
     assert!(code == 1 && said.contains("No such file or directory"), "{said}");
     assert!(!at("a").exists());
-    let error = ferrocdf::FileMut::create_at(
-        &ferrocdf::Location::Path(at("a/b/x.zarr")),
-        &ferrocdf::CreateOptions::default(),
-    );
-    assert_eq!(error.err().map(|error| error.code), Some(ferrocdf::Code(2)));
+    let options = CreateOptions::format(Format::new(Container::ZarrV3, DataModel::Netcdf4));
+    let made = FileMut::create_at(&Location::Path(at("a/b/x.zarr")), &options);
+    assert_eq!(made.err().map(|error| error.code), Some(Code(2)));
     assert!(!at("a").exists());
 }
