@@ -94,6 +94,15 @@ impl File {
         self.read_state().driver().inspect().unreadable().map(|error| error.at(self.path().display()))
     }
 
+    /// Returns the reason why the data of a variable cannot be read, if the metadata tells one: a Zarr array has an unknown codec. `None`
+    /// does not promise that the data can be read.
+    pub fn unreadable_data(&self, var: VarId) -> Option<Error> {
+        let state = self.read_state();
+        check_id(state.model(), var).ok()?;
+        let error = state.driver().inspect().unreadable_data(var)?;
+        Some(error.at(state.model().var_path(var)).at(self.path().display()))
+    }
+
     /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and
     /// the type has none. In a netCDF-4 file it need not be what the attribute `_FillValue` says.
     pub fn fill_value(&self, var: VarId) -> Result<Option<Values>> {

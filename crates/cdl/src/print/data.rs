@@ -42,7 +42,13 @@ impl<'a> Printer<'a> {
             let empty = model.var(*id).dims.iter().any(|&dim| model.dim(dim).len == 0);
             self.selection.has_var(*id) && coordinate && !empty
         };
-        let vars: Vec<VarId> = vars.iter().copied().filter(is_printed).collect();
+        let mut vars: Vec<VarId> = vars.iter().copied().filter(is_printed).collect();
+        vars.retain(|&id| {
+            let error = self.source.unreadable(id);
+            let is_readable = error.is_none();
+            self.unreadable = self.unreadable.take().or(error);
+            is_readable
+        });
         // Others are printed one after the other, by all threads if they are more than a block; what a thread prints of
         // small ones at a time is no more than that.
         let is_small = |id: VarId| {

@@ -43,6 +43,11 @@ pub trait Source: Sync {
     /// A box of values of a variable, in row-major order and in the variable's own type.
     fn read(&self, var: VarId, start: &[u64], count: &[u64]) -> Result<Values>;
 
+    /// The reason why the values of a variable cannot be read, if it is known without reading them. They are not printed.
+    fn unreadable(&self, _var: VarId) -> Option<Error> {
+        None
+    }
+
     /// Attributes that are shown only on request: those that say which library wrote the file, and `_Codecs`.
     fn hidden(&self, _owner: Owner) -> Vec<Attr> {
         vec![]
@@ -155,13 +160,15 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Prints a dataset as CDL. What could be printed before a failure has been written when it returns.
+/// Prints a dataset as CDL. What could be printed before a failure has been written when it returns; that is all but the values that
+/// the source calls [unreadable](Source::unreadable), for which it fails in the end.
 pub fn print_cdl(source: &dyn Source, options: &Options, sink: &mut dyn Write) -> Result<(), Failure> {
     let selection = Selection::new(source.model(), options)?;
     let mut printer = Printer::new(source, options, &selection, sink);
     let result = printer.dataset();
     printer.out.flush()?;
-    result
+    result?;
+    printer.unreadable.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Prints the header of a dataset of the classic model as NcML.
@@ -213,6 +220,8 @@ struct Printer<'a> {
     line: Line,
     /// Names of bounds variables seen so far, and the variables whose bounds they hold.
     bounds: Vec<(Vec<u8>, VarId)>,
+    /// Why values of the first variable that has no readable ones are not printed.
+    unreadable: Option<Error>,
 }
 
 impl<'a> Printer<'a> {
@@ -224,7 +233,16 @@ impl<'a> Printer<'a> {
     ) -> Self {
         let line = Line::new(options.line_length);
         let out = Output { sink, text: vec![] };
-        Printer { source, model: source.model(), options, selection, out, line, bounds: vec![] }
+        Printer {
+            source,
+            model: source.model(),
+            options,
+            selection,
+            out,
+            line,
+            bounds: vec![],
+            unreadable: None,
+        }
     }
 
     fn indent(&mut self) {

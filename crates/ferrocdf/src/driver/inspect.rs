@@ -46,6 +46,11 @@ pub trait Inspect {
         None
     }
 
+    /// Returns the reason why the data of a variable cannot be read, if the metadata tells one.
+    fn unreadable_data(&self, _var: VarId) -> Option<Error> {
+        None
+    }
+
     /// Returns the number of bytes that the file is shorter than its metadata says.
     fn missing_bytes(&self) -> Result<u64> {
         Ok(0)

@@ -331,6 +331,10 @@ impl Inspect for NcZarr {
     fn unreadable(&self) -> Option<Error> {
         self.content.lost.clone()
     }
+
+    fn unreadable_data(&self, var: VarId) -> Option<Error> {
+        self.variable(var).metadata.pipeline.as_ref().err().cloned()
+    }
 }
 
 impl Content {

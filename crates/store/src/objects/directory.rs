@@ -89,9 +89,16 @@ impl DirectoryStore {
     }
 
     /// Opens a directory, after making it if it does not exist.
+    ///
+    /// # Errors
+    /// Those of the system: the folder around it does not exist, as for a new file, or the path is that of a file.
     pub fn create(path: &Path) -> Result<DirectoryStore> {
-        fs::create_dir_all(path).map_err(|error| Error::system(&error, path.display()))?;
-        Self::open(path)
+        match fs::create_dir(path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists || !path.is_dir() => {
+                Err(Error::system(&error, path.display()))
+            }
+            _ => Self::open(path),
+        }
     }
 
     fn failed(&self, key: &str, error: io::Error) -> Error {
@@ -465,6 +472,18 @@ mod tests {
             assert_eq!(store.put(key, b"1").unwrap_err().code, Code(2), "{key}");
         }
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn folders_around_a_new_directory_are_not_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = DirectoryStore::create(&folder.path().join("a/store")).unwrap_err();
+        assert_eq!(error.code, Code(2));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(DirectoryStore::create(&folder.path().join("store")).is_ok());
+        assert!(DirectoryStore::create(&folder.path().join("store")).is_ok(), "it may exist");
+        fs::write(folder.path().join("file"), b"").unwrap();
+        assert!(DirectoryStore::create(&folder.path().join("file")).is_err());
     }
 
     #[test]

@@ -129,6 +129,7 @@ fn copy(
         shardspec::check(&source, spec)?;
     }
     let mut wanted = schema::wanted(&source, options)?;
+    let without_data = wanted.leave_out_unreadable(&input.file, options)?;
     let format = output_format(source.format(), options);
     if options.shardspec.is_some() && format.container() != Container::ZarrV3 {
         let what = "--shards: only Zarr 3 stores have shards (-k nczarr3, -k zarr3)";
@@ -142,8 +143,9 @@ fn copy(
         _ => false,
     };
     if !format.has_cdf_model() {
-        // An error is one of the copy too, which tells it.
-        let has_unwritten = |&var: &VarId| input.file.has_unwritten(var).unwrap_or(false);
+        // The elements of an empty variable are still to be written. An error is one of the copy too, which tells it.
+        let has_unwritten =
+            |&var: &VarId| source.shape(var).contains(&0) || input.file.has_unwritten(var).unwrap_or(false);
         wanted.in_part = wanted.vars.iter().copied().filter(has_unwritten).collect();
     }
     let (source, mapped) = match foreign {
@@ -192,7 +194,8 @@ fn copy(
     // With `-V` and `-G` all that is asked for is there, since it has been found.
     let named_only =
         [&options.vars, &options.groups].into_iter().flatten().any(|choice| !choice.keep_definitions);
-    Ok(input.lost().filter(|_| !named_only).map_or(Complete::All, Complete::Without))
+    let missing = input.lost().filter(|_| !named_only).or(without_data);
+    Ok(missing.map_or(Complete::All, Complete::Without))
 }
 
 /// An error about what netCDF does not allow, with what can be done.

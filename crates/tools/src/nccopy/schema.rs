@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, StoredFill, UserType};
 use ferrocdf::spec::Spec;
-use ferrocdf::{Code, DimId, Error, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Code, DimId, Error, File, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
 
 use super::Stop;
 use super::options::{Choice, Options};
@@ -12,6 +12,7 @@ use super::{chunkspec, codecs, shardspec};
 use crate::kinds::is_zarr;
 
 /// What is copied.
+#[derive(Default)]
 pub struct Wanted {
     /// The variables with their data.
     pub vars: HashSet<VarId>,
@@ -20,6 +21,8 @@ pub struct Wanted {
     pub in_part: HashSet<VarId>,
     /// True if the arrays of a Zarr copy have the fill values of those of the source, also where no attribute tells them.
     pub keeps_zarr_fill: bool,
+    /// Variables that would be copied if their data could be read. They are not defined.
+    unreadable: HashSet<VarId>,
     /// The groups.
     groups: HashSet<GroupId>,
 }
@@ -51,7 +54,27 @@ pub fn wanted(model: &Model, options: &Options) -> Result<Wanted, Stop> {
             groups = with_what_is_needed(model, named, &vars);
         }
     }
-    Ok(Wanted { vars, groups, in_part: HashSet::new(), keeps_zarr_fill: false })
+    Ok(Wanted { vars, groups, ..Wanted::default() })
+}
+
+impl Wanted {
+    /// Leaves out the variables whose data cannot be read. Returns the reason for the first one.
+    ///
+    /// # Errors
+    /// That reason, if the options name the variable.
+    pub fn leave_out_unreadable(&mut self, input: &File, options: &Options) -> Result<Option<Error>> {
+        let mut first = None;
+        for var in input.model().var_ids().filter(|var| self.vars.contains(var)).collect::<Vec<_>>() {
+            let Some(error) = input.unreadable_data(var) else { continue };
+            if options.vars.is_some() {
+                return Err(error);
+            }
+            self.vars.remove(&var);
+            self.unreadable.insert(var);
+            first.get_or_insert(error);
+        }
+        Ok(first)
+    }
 }
 
 /// These groups with those around them, and those of types, which any variable may be of, and of the variables' dimensions.
@@ -161,7 +184,9 @@ pub fn copy(
     let keeps = |choice: &Option<Choice>| choice.as_ref().is_none_or(|choice| choice.keep_definitions);
     let all_definitions = keeps(&options.vars) && keeps(&options.groups);
     let mut pairs = vec![];
-    for var in source.var_ids().filter(|var| all_definitions || wanted.vars.contains(var)) {
+    let is_defined =
+        |var: &VarId| all_definitions && !wanted.unreadable.contains(var) || wanted.vars.contains(var);
+    for var in source.var_ids().filter(is_defined) {
         let from = source.var(var);
         // The groups of the dimensions are among those that are wanted.
         let dims: Vec<DimId> = from.dims.iter().map(|dim| ids.dims[dim]).collect();

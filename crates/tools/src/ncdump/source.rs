@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf::{Attr, File, Model, Owner, Result, Values, VarId};
+use ferrocdf::{Attr, Error, File, Model, Owner, Result, Values, VarId};
 use ferrocdf_cdl::print::Source;
 
 pub(super) struct FileSource {
@@ -17,6 +17,10 @@ impl Source for FileSource {
 
     fn read(&self, var: VarId, start: &[u64], count: &[u64]) -> Result<Values> {
         self.file.read_values(var, start, count)
+    }
+
+    fn unreadable(&self, var: VarId) -> Option<Error> {
+        self.file.unreadable_data(var)
     }
 
     fn hidden(&self, owner: Owner) -> Vec<Attr> {

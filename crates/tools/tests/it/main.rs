@@ -15,3 +15,4 @@ mod web_server;
 mod zarr_copies;
 mod zarr_forms;
 mod zarr_kept;
+mod zarr_unreadable;

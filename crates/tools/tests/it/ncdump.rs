@@ -153,6 +153,26 @@ fn what_cannot_be_read_is_told_behind_all_else() {
 }
 
 #[test]
+fn variables_with_unknown_codecs_have_no_values_and_the_others_have_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.zarr");
+    crate::zarr_unreadable::store_with_an_unknown_codec(&path);
+    let (code, out, err) = run(&[], &path);
+    assert_eq!(code, 1, "{err}");
+    assert!(
+        out.contains("int bad(") && !out.contains(" bad =") && out.contains("\n zgood = 7, 7, 7, 7 ;\n"),
+        "{out}"
+    );
+    assert!(out.ends_with("}\n") && out.contains("data:\n\n good = 7, 7, 7, 7 ;\n"), "{out}");
+    assert!(err.contains("undefined filter") && err.contains("/bad: ") && err.contains("no.such"), "{err}");
+    for args in [&["-h"][..], &["-v", "good"]] {
+        let (code, _, err) = run(args, &path);
+        assert_eq!((code, &*err), (0, ""), "{args:?}");
+    }
+    assert_eq!(run(&["-v", "bad"], &path).0, 1);
+}
+
+#[test]
 fn times_have_units_in_attributes_of_strings_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("times.nc");

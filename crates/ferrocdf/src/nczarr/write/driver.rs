@@ -116,6 +116,11 @@ impl Inspect for NcZarrWriter {
     fn unreadable(&self) -> Option<Error> {
         self.reader.unreadable()
     }
+
+    fn unreadable_data(&self, var: VarId) -> Option<Error> {
+        // A variable that is only defined yet has no array.
+        self.variables.get(var.index())?.metadata.pipeline.as_ref().err().cloned()
+    }
 }
 
 impl WriteDriver for NcZarrWriter {
