@@ -14,6 +14,9 @@ use crate::shards::{MISSING, Shard, index_chain};
 /// Most bytes of the elements of a shard that is written, since it is in memory whole.
 const MAX_SHARD: u64 = 1 << 30;
 
+/// Chunks that are decoded before their elements are put into the shard.
+const TOGETHER: usize = 64;
+
 /// The shards of an array: how the bytes of their elements become objects and come from them.
 pub(crate) struct ShardFormat {
     shards: Shards,
@@ -111,7 +114,8 @@ impl ShardFormat {
         Ok(object)
     }
 
-    /// Decodes an object to the elements of a shard, its chunks in parallel.
+    /// Decodes an object to the elements of a shard, its chunks in parallel. Their elements are put into the shard by one thread, since a write
+    /// of rows that lie close together covers what is between them.
     fn decode(&self, object: &[u8]) -> Result<Vec<u8>> {
         let size = self.array.shape.iter().product::<u64>() as usize;
         let elements = MemoryBlob::new(vec![0; size]);
@@ -122,21 +126,22 @@ impl ShardFormat {
         let index = if self.shards.index_first { &object[..self.index_len] } else { &object[first..] };
         let shard = Shard { begin: 0, size: object.len() as u64 };
         let index = shard.locations(&self.shards, &self.index_chain, index)?;
-        let chunks: Vec<_> = self.selections().into_iter().zip(index.as_chunks::<2>().0).collect();
-        let decoded = map_parallel(&chunks, |(selection, location)| -> Result<()> {
-            let mut chunk = vec![];
-            let decoded = match **location {
-                [MISSING, MISSING] => &self.empty,
-                [at, len] => {
-                    chunk.resize(self.empty.len(), 0);
-                    self.chain.decode(0, &object[at as usize..(at + len) as usize], &mut chunk)?;
-                    &chunk
-                }
-            };
-            let _exact = write(&elements, &self.array, selection, In::new(decoded))?;
-            Ok(())
-        });
-        decoded.into_iter().collect::<Result<()>>()?;
+        let decode = |location: &[u64; 2]| match *location {
+            [MISSING, MISSING] => Ok(None),
+            [at, len] => {
+                let mut chunk = vec![0; self.empty.len()];
+                self.chain.decode(0, &object[at as usize..(at + len) as usize], &mut chunk)?;
+                Ok(Some(chunk))
+            }
+        };
+        let (selections, locations) = (self.selections(), index.as_chunks::<2>().0);
+        for (selections, locations) in selections.chunks(TOGETHER).zip(locations.chunks(TOGETHER)) {
+            for (selection, chunk) in selections.iter().zip(map_parallel(locations, decode)) {
+                let chunk = chunk?;
+                let chunk = chunk.as_ref().unwrap_or(&self.empty);
+                let _exact = write(&elements, &self.array, selection, In::new(chunk))?;
+            }
+        }
         Ok(elements.into_bytes())
     }
 }
@@ -232,5 +237,30 @@ impl Store for WholeShards {
 impl fmt::Debug for WholeShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "WholeShards({})", self.encoded.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Elements of neighbours in a row lie so close together that a write of one chunk covers parts of others.
+    #[test]
+    fn chunks_of_short_rows_are_decoded_side_by_side() {
+        let shards = Shards {
+            chunk_shape: vec![64, 2],
+            counts: vec![2, 32],
+            order: vec![0, 1],
+            index_steps: vec![],
+            index_order: Order::Little,
+            index_first: false,
+        };
+        let chain = Chain::new(vec![], &Codecs::default());
+        let format = ShardFormat::new(shards, &[128, 64], (4, &[]), chain, &Codecs::default()).unwrap();
+        let elements: Vec<u8> = (0..128 * 64u32).flat_map(|number| (number + 1).to_le_bytes()).collect();
+        let object = format.encode(&elements, false).unwrap();
+        for _ in 0..200 {
+            assert!(format.decode(&object).unwrap() == elements);
+        }
     }
 }
