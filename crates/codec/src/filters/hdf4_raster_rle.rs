@@ -3,7 +3,8 @@
 
 use ferrocdf_bytes::Result;
 
-use crate::filter::{SliceCodec, boxed, corrupt};
+use super::hdf4_rle::{RUN, decode_runs};
+use crate::filter::{SliceCodec, boxed};
 use crate::identity::FilterId;
 use crate::registry::Entry;
 
@@ -17,8 +18,7 @@ pub const ENTRY: Entry = Entry {
     zarr_v3: None,
 };
 
-/// The bit that marks a run, and the maximum number of bytes behind one count.
-const RUN: u8 = 0x80;
+/// Maximum number of bytes behind one count.
 const MAX_COUNT: usize = 0x7f;
 
 /// The shortest run that takes less room than its bytes.
@@ -32,23 +32,8 @@ impl SliceCodec for RasterRle {
         Ok(None)
     }
 
-    fn decode(&self, mut encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        let len = decoded.len();
-        let mut rest = decoded;
-        while !rest.is_empty() {
-            let Some((&count, after)) = encoded.split_first() else { break };
-            let (is_run, count) = (count & RUN != 0, usize::from(count & !RUN));
-            let Some((bytes, after)) = after.split_at_checked(if is_run { 1 } else { count }) else {
-                return Err(corrupt(format!("stream ends within a run, after {} bytes", len - rest.len())));
-            };
-            let (part, more) = rest.split_at_mut(count.min(rest.len()));
-            match is_run {
-                true => part.fill(bytes[0]),
-                false => part.copy_from_slice(&bytes[..part.len()]),
-            }
-            (rest, encoded) = (more, after);
-        }
-        Ok(Some(len - rest.len()))
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        decode_runs(encoded, decoded, |_is_run, count| count).map(Some)
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {

@@ -18,12 +18,38 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// The bit that marks a run, the shortest run, and the longest one: three plus what seven bits hold.
-const RUN: u8 = 0x80;
+pub(super) const RUN: u8 = 0x80;
 const MIN_RUN: usize = 3;
 const MAX_RUN: usize = MIN_RUN + 0x7f;
 
 /// Maximum number of bytes that are stored as they are behind one count, which is one less.
 const MAX_MIX: usize = 0x80;
+
+/// Decodes counts, each with the byte of a run or with bytes as they are behind it, until there are no more or `decoded` is full. `len_of` says
+/// how many bytes the lower seven bits of a count mean, in a run and as they are. Returns the number of decoded bytes.
+pub(super) fn decode_runs(
+    mut encoded: &[u8],
+    decoded: &mut [u8],
+    len_of: impl Fn(bool, usize) -> usize,
+) -> Result<usize> {
+    let len = decoded.len();
+    let mut rest = decoded;
+    while !rest.is_empty() {
+        let Some((&count, after)) = encoded.split_first() else { break };
+        let is_run = count & RUN != 0;
+        let amount = len_of(is_run, usize::from(count & !RUN));
+        let Some((bytes, after)) = after.split_at_checked(if is_run { 1 } else { amount }) else {
+            return Err(corrupt(format!("stream ends within a run, after {} bytes", len - rest.len())));
+        };
+        let (part, more) = rest.split_at_mut(amount.min(rest.len()));
+        match is_run {
+            true => part.fill(bytes[0]),
+            false => part.copy_from_slice(&bytes[..part.len()]),
+        }
+        (rest, encoded) = (more, after);
+    }
+    Ok(len - rest.len())
+}
 
 #[derive(Debug)]
 struct Rle;
@@ -33,27 +59,9 @@ impl SliceCodec for Rle {
         Ok(None)
     }
 
-    fn decode(&self, mut encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        let len = decoded.len();
-        let mut rest = decoded;
-        while !rest.is_empty() {
-            let Some((&count, after)) = encoded.split_first() else { break };
-            let amount = usize::from(count & !RUN);
-            let (amount, taken) = match count & RUN != 0 {
-                true => (amount + MIN_RUN, 1),
-                false => (amount + 1, amount + 1),
-            };
-            let Some((bytes, after)) = after.split_at_checked(taken) else {
-                return Err(corrupt(format!("stream ends within a run, after {} bytes", len - rest.len())));
-            };
-            let (part, more) = rest.split_at_mut(amount.min(rest.len()));
-            match count & RUN != 0 {
-                true => part.fill(bytes[0]),
-                false => part.copy_from_slice(&bytes[..part.len()]),
-            }
-            (rest, encoded) = (more, after);
-        }
-        Ok(Some(len - rest.len()))
+    fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        let len_of = |is_run, count| if is_run { count + MIN_RUN } else { count + 1 };
+        decode_runs(encoded, decoded, len_of).map(Some)
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {

@@ -24,10 +24,11 @@ use transfer::CopyPipeline;
 const MAX_REENCODED: u64 = 32 << 20;
 
 /// Copies all chunks of one array to another. Chunks are copied without decoding if the filters and their parameters are equal,
-/// else decoded and encoded; see [`Chain::reframe`](ferrocdf_codec::Chain::reframe) for what lies between. `progress` gets the bytes of elements that were copied since its last call.
+/// else decoded and encoded. If only the frames differ, in which the last filter stores compressed blocks, these are changed
+/// ([`Chain::reframe`](ferrocdf_codec::Chain::reframe)). `progress` gets the bytes of elements that were copied since its last call.
 ///
-/// Returns false, and writes nothing, if chunks cannot be copied: also if some have filter masks, which `to` does not keep. Array shape, chunk shape and element type must be equal,
-/// neither array may have a decoder or a pending chunk, and `to` must be writable and have no stored chunk. Chunks to be
+/// Returns false, and writes nothing, if chunks cannot be copied. If the filters are equal, no chunk may have a filter mask that
+/// the store of `to` does not keep. Array shape, chunk shape and element type must be equal, neither array may have a decoder or a pending chunk, and `to` must be writable and have no stored chunk. Chunks to be
 /// reencoded may have at most 32 MiB, and at most a quarter of the cache budget.
 ///
 /// Fill values must be equal if a chunk of `from` is or may be missing. They must also be equal if a chunk reaches beyond the
