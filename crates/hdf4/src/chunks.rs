@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation};
 use ferrocdf_bytes::{Context, Result};
-use ferrocdf_store::{Blob, Cost, ReadRequest, read_parts};
+use ferrocdf_store::{Blob, ReadRequest, forward, read_parts};
 
 use crate::element::compressed_pieces;
 use crate::lazy::Lazy;
@@ -425,15 +425,5 @@ impl Blob for ScatteredChunks {
         Ok(())
     }
 
-    fn name(&self) -> String {
-        self.blob.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.blob.cost()
-    }
-
-    fn forget(&self) {
-        self.blob.forget();
-    }
+    forward!([.blob] name cost forget);
 }

@@ -1,7 +1,7 @@
 //! A slow file, some bytes of which are in memory.
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, Cost, InRounds, ReadRequest, read_parts};
+use ferrocdf_store::{Blob, InRounds, ReadRequest, forward, read_parts};
 use std::sync::Arc;
 
 use crate::descriptors::Kept;
@@ -46,15 +46,5 @@ impl Blob for KeptBlob {
         })
     }
 
-    fn name(&self) -> String {
-        self.blob.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.blob.cost()
-    }
-
-    fn forget(&self) {
-        self.blob.forget();
-    }
+    forward!([.blob] name cost forget);
 }

@@ -11,7 +11,7 @@ use crate::driver::Skipped;
 /// Classes of Vdatas and Vgroups that libraries keep for themselves: attributes, chunk tables, rasters.
 const INTERNAL: [&[u8]; 5] = [b"Attr0.0", b"_HDF_CHK_TBL_", b"RIATTR0.0", b"RI0.0", b"RIG0.0"];
 
-/// What is said of an object that netCDF-C does not look at.
+/// Why an object is left out that is neither a dataset nor damaged.
 const NO_DATASET: &str = "which is no Scientific Dataset";
 
 /// Returns the objects that are not in the model, each once, but for Vdatas that are `shown` elsewhere. With `shows_all` rasters and tables

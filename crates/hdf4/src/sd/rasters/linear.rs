@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ferrocdf_array::{Array, Kind, Out, Selection, Stored, read};
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{Blob, Cost};
+use ferrocdf_store::{Blob, forward};
 
 use crate::chunks::ChunkedElement;
 use crate::sd::{Attribute, FILL_VALUE, Located, Var};
@@ -89,15 +89,5 @@ impl Blob for LinearBlob {
         Ok(len)
     }
 
-    fn name(&self) -> String {
-        self.blob.name()
-    }
-
-    fn cost(&self) -> Cost {
-        self.blob.cost()
-    }
-
-    fn forget(&self) {
-        self.blob.forget();
-    }
+    forward!([.blob] name cost forget);
 }
