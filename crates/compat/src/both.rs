@@ -292,7 +292,7 @@ pub fn add_reference_plugins(folder: &Path) {
     assert!(code >= 0, "{folder:?} is a folder for plugins");
 }
 
-/// Builds our library as the tests were built, and says where it is.
+/// Builds our library as the tests were built, with the programs as it is installed, and says where it is.
 pub fn build() -> PathBuf {
     let deps = std::env::current_exe().expect("tests know their own path");
     let folder = deps.ancestors().nth(2).expect("tests are in <target>/<profile>/deps");
@@ -303,7 +303,8 @@ pub fn build() -> PathBuf {
     };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "ferrocdf-libnetcdf", "--profile", profile, "--target-dir"])
+        .args(["build", "--quiet", "--package", "ferrocdf-libnetcdf", "--features", "tools"])
+        .args(["--profile", profile, "--target-dir"])
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()

@@ -1,6 +1,10 @@
-//! The library that takes the place of `libnetcdf.so`: the functions of `ferrocdf-capi`, and nothing else.
+//! The library that takes the place of `libnetcdf.so`: the functions of `ferrocdf-capi`, and with the feature `tools` the
+//! programs.
 
 use ferrocdf_capi as _;
+
+#[cfg(feature = "tools")]
+mod programs;
 
 /// Keeps functions of a dependency out of the exports of the library. A symbol that any object file declares hidden is hidden in
 /// what is linked of it.

@@ -1,4 +1,4 @@
-//! The tools `ncdump`, `ncgen` and `nccopy` as functions; the programs are a few lines each.
+//! The tools `ncdump`, `ncgen`, `nccopy` and `ferrocdf` as functions; the programs are a few lines each.
 #![forbid(unsafe_code)]
 
 pub mod getopt;
@@ -9,9 +9,11 @@ pub mod nccopy;
 pub mod ncdump;
 pub mod ncgen;
 pub mod plugins;
+pub mod program;
 mod progress;
 mod says;
 mod target;
+pub mod umbrella;
 mod version;
 pub mod zarr_conformance;
 mod zarr_readers;

@@ -14,7 +14,12 @@ use crate::run::{Outcome, cargo, run};
 
 const INCLUDE: &str = "crates/capi/include";
 const PACKAGE: &str = "crates/capi/package";
-const TOOLS: &[&str] = &["ncdump", "ncgen", "ncgen3", "nccopy", "ferrocdf"];
+
+/// The one program, which calls the library for all it does: `docs/decisions/025-installed-size.md`.
+const PROGRAM: &str = "ferrocdf";
+const PROGRAM_SOURCE: &str = "crates/capi/package/ferrocdf.c";
+/// Its other names.
+const TOOLS: &[&str] = &["ncdump", "ncgen", "ncgen3", "nccopy"];
 
 /// The object that has our filters for other programs.
 const FILTERS: &str = "libferrocdf_h5filters.so";
@@ -42,9 +47,9 @@ const TEMPLATES: &[(&str, &str)] = &[
 /// Builds and installs.
 pub fn install(args: &[String]) -> Outcome {
     let places = Places::parse(args)?;
-    let packages = ["--package", "ferrocdf-libnetcdf", "--package", "ferrocdf-tools"];
+    let library = ["--package", "ferrocdf-libnetcdf", "--features", "ferrocdf-libnetcdf/tools"];
     let filters = ["--package", "ferrocdf-h5filters"];
-    cargo(&[&["build", "--profile", &places.profile][..], &packages, &filters].concat(), &[])?;
+    cargo(&[&["build", "--profile", &places.profile][..], &library, &filters].concat(), &[])?;
     let target = PathBuf::from(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into()));
     // Cargo's folder for the profile `dev` has another name.
     let built = target.join(if places.profile == "dev" { "debug" } else { &places.profile });
@@ -108,12 +113,10 @@ fn lay_down(built: &Path, places: &Places) -> Outcome {
         let folder = root.join(folder);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    for tool in TOOLS {
-        copy(&built.join(tool), &root.join("bin").join(tool))?;
-    }
-    copy(&built.join(FILTERS), &root.join("lib/ferrocdf").join(FILTERS))?;
+    stripped(&built.join(FILTERS), &root.join("lib/ferrocdf").join(FILTERS), "--strip-unneeded")?;
     headers(&root, &facts)?;
     libraries(built, &root.join("lib"))?;
+    program(&root)?;
     for (template, place) in TEMPLATES {
         let text = fill(&read(&Path::new(PACKAGE).join(template))?, |name| match name {
             "PREFIX" => Some(prefix.to_string()),
@@ -144,11 +147,9 @@ fn headers(root: &Path, facts: &Facts) -> Outcome {
 
 /// Lays down the library under its name, its names for the linker, and a library of the old name that leads to it.
 fn libraries(built: &Path, lib: &Path) -> Outcome {
-    copy(&built.join("libnetcdf.a"), &lib.join("libnetcdf.a"))?;
-    copy(&built.join("libnetcdf.so"), &lib.join(SONAME))?;
-    let link = lib.join("libnetcdf.so");
-    remove(&link)?;
-    std::os::unix::fs::symlink(SONAME, &link).map_err(|error| format!("{}: {error}", link.display()))?;
+    stripped(&built.join("libnetcdf.a"), &lib.join("libnetcdf.a"), "--strip-debug")?;
+    stripped(&built.join("libnetcdf.so"), &lib.join(SONAME), "--strip-unneeded")?;
+    link(SONAME, &lib.join("libnetcdf.so"))?;
     let old = lib.join(OLD_SONAME);
     remove(&old)?;
     let search = format!("-L{}", text(lib)?);
@@ -158,6 +159,31 @@ fn libraries(built: &Path, lib: &Path) -> Outcome {
         &old,
         &[AUXILIARY, "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", &search, &format!("-l:{SONAME}")],
     )
+}
+
+/// Makes the program and its names. It finds the library of its own prefix wherever the prefix is moved, also where the
+/// environment names folders with other libraries of that name (`DT_RPATH`).
+fn program(root: &Path) -> Outcome {
+    let (bin, lib) = (root.join("bin"), root.join("lib"));
+    let program = bin.join(PROGRAM);
+    remove(&program)?;
+    let search = format!("-L{}", text(&lib)?);
+    let library = format!("-l:{SONAME}");
+    let flags = ["-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib", &search, &library];
+    run("cc", &[&["-O1", "-s", PROGRAM_SOURCE, "-o", text(&program)?][..], &flags].concat(), &[])?;
+    TOOLS.iter().try_for_each(|tool| link(PROGRAM, &bin.join(tool)))
+}
+
+/// Makes a symbolic link.
+fn link(to: &str, path: &Path) -> Outcome {
+    remove(path)?;
+    std::os::unix::fs::symlink(to, path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Copies a library without what only debuggers need.
+fn stripped(from: &Path, to: &Path, how: &str) -> Outcome {
+    remove(to)?;
+    run("strip", &[how, "-o", text(to)?, text(from)?], &[])
 }
 
 /// Makes a library of next to nothing.
@@ -200,6 +226,7 @@ fn executable(path: &Path) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::CommandExt;
     use std::process::Command;
 
     fn parse(args: &[&str]) -> Result<Places, String> {
@@ -246,10 +273,15 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("ferrocdf-install-{}", std::process::id()));
         let built = folder.join("built");
         fs::create_dir_all(&built).unwrap();
-        for name in TOOLS.iter().chain(&["libnetcdf.a", FILTERS]) {
-            fs::write(built.join(name), name).unwrap();
-        }
-        small_library(SONAME, OLD_LIBRARY, &built.join("libnetcdf.so"), &[]).unwrap();
+        let source = folder.join("library.c");
+        fs::write(&source, "int ferrocdf_main(int argc, char **argv) { return argc + (argv[0][0] == 'n'); }")
+            .unwrap();
+        let source = source.to_str().unwrap();
+        small_library(SONAME, source, &built.join("libnetcdf.so"), &["-g"]).unwrap();
+        small_library(FILTERS, source, &built.join(FILTERS), &["-g"]).unwrap();
+        let [object, archive] = ["library.o", "libnetcdf.a"].map(|name| built.join(name));
+        run("cc", &["-g", "-c", source, "-o", object.to_str().unwrap()], &[]).unwrap();
+        run("ar", &["rc", archive.to_str().unwrap(), object.to_str().unwrap()], &[]).unwrap();
 
         let places = Places {
             prefix: "/opt/netcdf".into(),
@@ -272,8 +304,23 @@ mod tests {
             "{asked:?}"
         );
         assert_eq!(answer(&root, &["--libs"]), ["-L/opt/netcdf/lib -lnetcdf"]);
-        assert_eq!(fs::read_to_string(root.join("bin/ncdump")).unwrap(), "ncdump");
-        assert!(root.join("lib/ferrocdf").join(FILTERS).is_file());
+        for name in TOOLS {
+            let ended = Command::new(root.join("bin").join(name)).arg("sst.nc").arg0(name).status().unwrap();
+            assert_eq!(
+                ended.code(),
+                Some(3),
+                "{name}: it calls the library of its prefix with its arguments"
+            );
+        }
+        for library in [Path::new("libnetcdf.a"), Path::new(SONAME), &Path::new("ferrocdf").join(FILTERS)] {
+            let said =
+                Command::new("readelf").arg("-S").arg(root.join("lib").join(library)).output().unwrap();
+            let sections = String::from_utf8(said.stdout).unwrap();
+            assert!(
+                sections.contains(".text") && !sections.contains(".debug_info"),
+                "{library:?}: {sections}"
+            );
+        }
         assert!(root.join("include/netcdf.h").is_file());
         assert!(!root.join("include/netcdf_par.h").exists(), "there is no MPI in this library");
         let pc = fs::read_to_string(root.join("lib/pkgconfig/netcdf.pc")).unwrap();

@@ -100,3 +100,47 @@ fn a_cmake_project_finds_the_library() {
     run(Command::new("cmake").arg("--build").arg(&build));
     assert_served(run_client(&build.join("client"), folder.path()));
 }
+
+/// All files below a folder; a link is none.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries
+        .flat_map(|entry| match entry.file_type().unwrap() {
+            kind if kind.is_dir() => files(&entry.path()),
+            kind if kind.is_file() => vec![entry.path()],
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+#[test]
+fn an_installed_prefix_is_under_25_megabytes() {
+    let sizes = files(prefix()).into_iter().filter(|file| !file.ends_with("libnetcdf.a"));
+    let sizes: Vec<_> = sizes.map(|file| (std::fs::metadata(&file).unwrap().len(), file)).collect();
+    let whole: u64 = sizes.iter().map(|(size, _)| size).sum();
+    assert!(whole < 25_000_000, "{whole} bytes: {sizes:?}");
+}
+
+#[test]
+fn the_programs_are_one_that_prefers_the_library_of_its_prefix() {
+    // A library of that name without the programs, as netCDF-C's is, in a folder that the environment names.
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("libnetcdf.so.22");
+    std::fs::write(folder.path().join("other.c"), "int nc_open;").unwrap();
+    run(Command::new("cc")
+        .args(["-shared", "-nostdlib", "-Wl,-soname,libnetcdf.so.22", "-o"])
+        .arg(&other)
+        .arg(folder.path().join("other.c")));
+    for (name, says) in [
+        ("ncdump", "ncdump [-c|-h]"),
+        ("ncgen", "Usage: ncgen [-1]"),
+        ("ncgen3", "Usage: ncgen3 [ -b ]"),
+        ("nccopy", "nccopy [-k kind]"),
+        ("ferrocdf", "Usage: ferrocdf <COMMAND>"),
+    ] {
+        let mut program = Command::new(prefix().join("bin").join(name));
+        let done = program.arg("--help").env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
+        let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+        assert!(said.contains(says), "{name}: {said}");
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{ExitCode, Stdio};
+use std::process::Stdio;
 
 use ferrocdf::OpenOptions;
 use ferrocdf_compat::python;
@@ -30,7 +30,7 @@ fn judged(path: &Path, folder: &Path) -> Vec<String> {
     let opening = OpenOptions::default().hdf_eos(true);
     let words =
         ["ferrocdf copy".as_ref(), path.as_os_str(), copy.as_os_str()].map(|word| word.to_os_string());
-    if nccopy::main_with(Foreign::Mapped, &opening, words) != ExitCode::SUCCESS {
+    if nccopy::main_with(Foreign::Mapped, &opening, words) != 0 {
         return vec!["no copy was made".to_string()];
     }
     let mut judge = python::script("hdf_eos.py");

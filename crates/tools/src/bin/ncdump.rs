@@ -1,6 +1,6 @@
-//! The program `ncdump`; see [`ferrocdf_tools::ncdump`].
+//! `ncdump`: prints a netCDF file as CDL.
 #![forbid(unsafe_code)]
 
-fn main() {
-    std::process::exit(ferrocdf_tools::ncdump::process());
+fn main() -> std::process::ExitCode {
+    ferrocdf_tools::ncdump::process(std::env::args_os()).into()
 }

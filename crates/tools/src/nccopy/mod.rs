@@ -14,7 +14,6 @@ mod shardspec;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use ferrocdf::{
@@ -57,19 +56,15 @@ pub enum Foreign {
     Strict,
 }
 
-/// Runs the tool with the streams of this process. `args` starts with the program's name.
-pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Runs the tool with the streams of this process and gives its exit code. `args` starts with the program's name.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
     main_with(Foreign::Refused, &OpenOptions::default(), args)
 }
 
 /// Runs `ferrocdf copy`: [`main`], and what netCDF does not allow is mapped or refused. The source is opened with `opening`.
-pub fn main_with(
-    foreign: Foreign,
-    opening: &OpenOptions,
-    args: impl IntoIterator<Item = OsString>,
-) -> ExitCode {
+pub fn main_with(foreign: Foreign, opening: &OpenOptions, args: impl IntoIterator<Item = OsString>) -> u8 {
     remove_on_signals();
-    ExitCode::from(run_with(foreign, opening, args, &mut io::stderr()))
+    run_with(foreign, opening, args, &mut io::stderr())
 }
 
 /// Runs the tool and gives its exit code. `args` starts with the program's name.

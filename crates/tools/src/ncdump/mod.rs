@@ -179,8 +179,8 @@ fn missing_attributes(model: &Model) -> Option<Error> {
     })
 }
 
-/// Runs the tool as a process does: with its arguments and its standard streams.
-pub fn process() -> i32 {
+/// Runs the tool with the streams of a process that ends then; gives its exit code. `args` starts with the program's name.
+pub fn process(args: impl IntoIterator<Item = OsString>) -> u8 {
     let (mut out, mut err) = (io::stdout().lock(), io::stderr());
-    main_at_exit(std::env::args_os(), &mut out, &mut err)
+    main_at_exit(args, &mut out, &mut err) as u8
 }

@@ -13,7 +13,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::process::ExitCode;
 
 use ferrocdf::{Error, Format};
 use ferrocdf_cdl::parse::{self, Failure};
@@ -55,10 +54,10 @@ pub enum Program {
     Ncgen3,
 }
 
-/// Runs a program with the streams of this process. `args` starts with the program's name.
-pub fn main(program: Program, args: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Runs a program with the streams of this process and gives its exit code. `args` starts with the program's name.
+pub fn main(program: Program, args: impl IntoIterator<Item = OsString>) -> u8 {
     remove_on_signals();
-    ExitCode::from(run(program, args, &mut io::stdin().lock(), &mut io::stdout().lock(), &mut io::stderr()))
+    run(program, args, &mut io::stdin().lock(), &mut io::stdout().lock(), &mut io::stderr())
 }
 
 /// Runs a program and gives its exit code. `args` starts with the program's name.

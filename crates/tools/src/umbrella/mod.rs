@@ -3,14 +3,15 @@
 mod help;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use ferrocdf::OpenOptions;
-use ferrocdf_tools::info::{self, Style};
-use ferrocdf_tools::nccopy::Foreign;
-use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins, zarr_conformance};
+
+use crate::info::{self, Style};
+use crate::nccopy::Foreign;
+use crate::{nccopy, ncdump, ncgen, plugins, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -78,22 +79,27 @@ impl Rest {
     }
 }
 
-fn main() -> ExitCode {
-    match Cli::parse().command {
+/// Runs the command with the streams of this process and gives its exit code. `args` starts with the program's name.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(help_or_error) => {
+            let _ = help_or_error.print();
+            return help_or_error.exit_code() as u8;
+        }
+    };
+    match cli.command {
         Command::Info { json, requests, no_hdfeos, all, file } => {
             let opening = OpenOptions::default().hdf_eos(!no_hdfeos).hdf4_all(all);
             match info::run(&file, if json { Style::Json } else { Style::Text }, requests, &opening) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    eprintln!("ferrocdf info: {error}");
-                    ExitCode::FAILURE
-                }
+                Ok(()) => 0,
+                Err(error) => failed("info", error),
             }
         }
         Command::Dump(rest) => {
             let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
             let code = ncdump::dump_at_exit(rest.under("ferrocdf dump"), &mut out, &mut err);
-            ExitCode::from(code as u8)
+            code as u8
         }
         Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
         Command::Copy(mut rest) => {
@@ -108,26 +114,26 @@ fn main() -> ExitCode {
                 eprintln!(
                     "ferrocdf copy: --all and --hdfeos exclude each other: tables and rasters belong to no group of HDF-EOS2"
                 );
-                return ExitCode::FAILURE;
+                return 1;
             }
             let opening = OpenOptions::default().hdf_eos(hdf_eos).hdf4_all(hdf4_all);
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
         Command::ZarrConformance { array_path } => {
             match zarr_conformance::run(&array_path, &mut std::io::stdout().lock()) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    eprintln!("ferrocdf zarr-conformance: {error}");
-                    ExitCode::FAILURE
-                }
+                Ok(()) => 0,
+                Err(error) => failed("zarr-conformance", error),
             }
         }
         Command::Plugins { command } => match plugins::run(&command) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(why) => {
-                eprintln!("ferrocdf plugins: {why}");
-                ExitCode::FAILURE
-            }
+            Ok(()) => 0,
+            Err(why) => failed("plugins", why),
         },
     }
+}
+
+/// Tells why a subcommand failed; gives the exit code.
+fn failed(subcommand: &str, why: impl Display) -> u8 {
+    eprintln!("ferrocdf {subcommand}: {why}");
+    1
 }

@@ -1,9 +1,9 @@
 //! What `--help` says of the subcommands that pass their command lines on: examples first, then all options.
 
-use ferrocdf_tools::{nccopy, ncdump, ncgen};
+use crate::{nccopy, ncdump, ncgen};
 
 /// Help for `ferrocdf dump`.
-pub fn dump() -> String {
+pub(super) fn dump() -> String {
     text(
         "ferrocdf dump -h sst.nc          what the file holds, without the data
   ferrocdf dump -v sst,time sst.nc the data of these variables
@@ -14,7 +14,7 @@ pub fn dump() -> String {
 }
 
 /// Help for `ferrocdf gen`.
-pub fn generate() -> String {
+pub(super) fn generate() -> String {
     text(
         "ferrocdf gen sst.cdl             check the text, write nothing
   ferrocdf gen -o sst.nc sst.cdl   make a file
@@ -25,7 +25,7 @@ pub fn generate() -> String {
 }
 
 /// Help for `ferrocdf copy`.
-pub fn copy() -> String {
+pub(super) fn copy() -> String {
     text(
         "ferrocdf copy a.nc b.nc          the same content in a fresh file
   ferrocdf copy -5 a.nc b.nc       as CDF-5
