@@ -19,6 +19,7 @@ use crate::class::Class;
 use crate::codecs::Codec;
 use crate::elf::Reason;
 use crate::filter::Plugin;
+use crate::h5;
 use crate::load::{self, CODEC, CODECS, FILTER_INFO, FILTER_TYPE, Key};
 use crate::path;
 
@@ -148,6 +149,7 @@ fn look<T>(file: &Path, ask: impl FnOnce(&Loaded) -> T) -> Option<T> {
     if LOADING.replace(true) {
         return None;
     }
+    h5::IS_LOADED.get_or_init(|| is_loaded);
     let loaded = known.get_or_init(|| load(file));
     LOADING.set(false);
     Some(ask(loaded))
@@ -198,7 +200,7 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
 }
 
 /// Whether a filter of this number was found already. Loads nothing: a plugin asks this while it is loaded.
-pub(crate) fn is_loaded(id: u32) -> bool {
+fn is_loaded(id: u32) -> bool {
     state().found.contains_key(&id)
 }
 

@@ -4,6 +4,7 @@
 //! library is needed, so that the first run on a fresh machine builds in a second.
 #![forbid(unsafe_code)]
 
+mod circles;
 mod facts;
 mod install;
 mod published;
@@ -50,6 +51,11 @@ const TASKS: &[Task] = &[
         name: "install",
         help: "--prefix DIR [--destdir DIR] [--profile NAME]: the C library, its headers and the tools",
         run: install::install,
+    },
+    Task {
+        name: "circles",
+        help: "files that import each other in a circle, so that none can be read first",
+        run: circles::circles,
     },
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
     Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },

@@ -9,10 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_codec::ElementType;
-
-use super::lists::Definition;
-use super::spaces::Space;
+use super::objects::Object;
 
 /// `hid_t`.
 pub(crate) type Hid = i64;
@@ -31,17 +28,6 @@ const FIRST: u32 = 0x1000_0000;
 const LAST: u32 = 0x7fff_ffff;
 /// The most that may be open at a time.
 const MOST: usize = 1 << 16;
-
-/// What a handle stands for.
-#[derive(Clone, Debug)]
-pub(crate) enum Object {
-    /// The property list of a dataset that is to be made.
-    List(Definition),
-    /// A type.
-    Type(ElementType),
-    /// A shape.
-    Space(Space),
-}
 
 #[derive(Debug)]
 struct Held {
@@ -121,6 +107,7 @@ pub(super) fn close(handle: Hid) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::h5::Space;
 
     fn space() -> Object {
         Object::Space(Space { shape: vec![1] })

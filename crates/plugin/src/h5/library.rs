@@ -2,9 +2,12 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::OnceLock;
 
 use super::{DONE, FAILED, functions, guard, put};
-use crate::catalog;
+
+/// `H5Z_FILTER_CONFIG_ENCODE_ENABLED` and `H5Z_FILTER_CONFIG_DECODE_ENABLED`.
+pub(super) const BOTH_WAYS: c_uint = 3;
 
 /// The version that plugins are told, the newest whose interface is answered here.
 const VERSION: [c_uint; 3] = [1, 14, 6];
@@ -125,9 +128,13 @@ extern "C" fn H5Zfilter_avail(id: c_int) -> c_int {
     })
 }
 
+/// Tells whether the plugin of a filter is loaded. The catalog of plugins sets it before it loads the first: what plugins call
+/// knows nothing of the catalog, which is made of them.
+pub(crate) static IS_LOADED: OnceLock<fn(u32) -> bool> = OnceLock::new();
+
 /// Whether a filter is built in or loaded already; a plugin that asks this may be one that is being loaded.
 pub(super) fn is_available(id: u32) -> bool {
-    ferrocdf_codec::is_built_in(&id.into()) || catalog::is_loaded(id)
+    ferrocdf_codec::is_built_in(&id.into()) || IS_LOADED.get().is_some_and(|is_loaded| is_loaded(id))
 }
 
 /// # Safety
@@ -138,7 +145,7 @@ unsafe extern "C" fn H5Zget_filter_info(id: c_int, config: *mut c_uint) -> c_int
             return None;
         }
         // SAFETY: as the caller says.
-        unsafe { put(config, super::lists::BOTH_WAYS) };
+        unsafe { put(config, BOTH_WAYS) };
         Some(DONE)
     })
 }

@@ -6,29 +6,19 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use ferrocdf_codec::Step;
 
-use super::handles::{self, Hid, Object};
-use super::library::is_available;
+use super::handles::{self, Hid};
+use super::library::{BOTH_WAYS, is_available};
+use super::objects::{Definition, Object};
 use super::{DONE, FAILED, functions, guard, put};
 
 /// `H5Z_FLAG_OPTIONAL`.
 pub(crate) const OPTIONAL: c_uint = 1;
-/// `H5Z_FILTER_CONFIG_ENCODE_ENABLED` and `H5Z_FILTER_CONFIG_DECODE_ENABLED`.
-pub(super) const BOTH_WAYS: c_uint = 3;
 /// More values than any caller has room for: a count that was not set.
 const MOST_VALUES: usize = 256;
 /// `H5D_CHUNKED`.
 const CHUNKED: c_int = 2;
 /// `H5D_FILL_VALUE_DEFAULT`.
 const DEFAULT_FILL: c_int = 1;
-
-/// A dataset that is to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Definition {
-    /// Its filters.
-    pub steps: Vec<Step>,
-    /// The shape of a chunk.
-    pub chunk: Vec<u64>,
-}
 
 fn list<T>(list: Hid, body: impl FnOnce(&mut Definition) -> Option<T>) -> Option<T> {
     handles::with(list, |object| match object {

@@ -12,6 +12,7 @@ mod errors;
 mod handles;
 mod library;
 mod lists;
+mod objects;
 mod spaces;
 mod types;
 
@@ -21,10 +22,9 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 pub(crate) use errors::{clear as clear_messages, take as take_messages};
-pub(crate) use handles::{Hid, Object, Scope, Table, open, table, with};
-pub(crate) use library::with_most;
-pub(crate) use lists::Definition;
-pub(crate) use spaces::Space;
+pub(crate) use handles::{Hid, Scope, Table, open, table, with};
+pub(crate) use library::{IS_LOADED, with_most};
+pub(crate) use objects::{Definition, Object, Space};
 
 /// `herr_t` of success and of failure.
 const DONE: i32 = 0;

@@ -2,15 +2,9 @@
 
 use std::ffi::c_int;
 
-use super::handles::{self, Hid, Object};
+use super::handles::{self, Hid};
+use super::objects::{Object, Space};
 use super::{DONE, FAILED, functions, guard};
-
-/// A shape as filters learn of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Space {
-    /// Elements along each dimension; the slowest first.
-    pub shape: Vec<u64>,
-}
 
 /// `H5S_SCALAR` and `H5S_SIMPLE`.
 const SCALAR: c_int = 0;

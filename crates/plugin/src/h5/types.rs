@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicI64;
 
 use ferrocdf_codec::ElementType;
 
-use super::handles::{self, Hid, Object};
+use super::handles::{self, Hid};
+use super::objects::Object;
 use super::{DONE, FAILED, Named, Variable, functions, guard, put};
 
 /// Classes, by the numbers of the format, which are those of the interface.
