@@ -1,10 +1,12 @@
 //! The storage of one variable: shape, element type and layout.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::Blob;
 
-use crate::{Chunks, Kind, Stored, VirtualLayout};
+use crate::{Chunks, Kind, Selection, Stored};
 
 /// The storage of one variable.
 #[derive(Clone, Debug)]
@@ -43,8 +45,45 @@ pub enum Layout {
     Fill(Arc<[u8]>),
 }
 
+/// The layout of an HDF5 virtual dataset (specification, IV.A.2.i, "Virtual Storage Layout").
+#[derive(Clone, Debug)]
+pub struct VirtualLayout {
+    /// The mappings. Where two overlap, elements come from the later one.
+    pub mappings: Arc<[SourceMapping]>,
+    /// The bytes of an element in no mapping, in the element type of the array; zeros if empty.
+    pub fill: Arc<[u8]>,
+}
+
+/// A selection of a source, and where it appears in a virtual layout.
+#[derive(Clone, Debug)]
+pub struct SourceMapping {
+    /// The elements of the virtual array.
+    pub virtual_selection: Selection,
+    /// The elements of the source: as many, in the same order. Dimensions of count 1 aside, both selections have the same
+    /// counts, so that a box of one is a box of the other.
+    pub source_selection: Selection,
+    /// The source.
+    pub source: Arc<dyn VirtualSource>,
+}
+
+/// A source of a virtual layout.
+pub trait VirtualSource: Debug + Send + Sync {
+    /// Opens the source. Each read that needs it calls this, so implementations keep the opened source. `None` if the source
+    /// does not exist: its elements have the fill value, as elements outside the shape of a source do.
+    fn open(&self) -> Result<Option<OpenSource>>;
+
+    /// Returns the array of the source if it is written through the virtual layout, with the blob that is given to
+    /// [`write()`](crate::write). The mappings then cover the virtual array.
+    fn writable(&self) -> Option<&Array> {
+        None
+    }
+}
+
+/// The blob and the array of a source.
+pub type OpenSource = (Arc<dyn Blob>, Arc<Array>);
+
 /// Decodes elements that no [`Kind`](crate::Kind) describes: other widths, bits at an offset, other float formats.
-pub trait ElementDecoder: std::fmt::Debug + Send + Sync {
+pub trait ElementDecoder: Debug + Send + Sync {
     /// Returns the size of a stored element in bytes.
     fn size(&self) -> usize;
 
@@ -60,6 +99,16 @@ pub enum PastEnd {
     Zero,
     /// An error, `ETRUNC`.
     Error,
+}
+
+impl PastEnd {
+    /// Fills `into` from position `at` of a blob.
+    pub(crate) fn fetch(self, blob: &dyn Blob, at: u64, into: &mut [u8]) -> Result<()> {
+        match self {
+            PastEnd::Zero => blob.read_zero_filled_at(at, into),
+            PastEnd::Error => blob.read_exact_at(at, into),
+        }
+    }
 }
 
 impl Array {

@@ -6,19 +6,8 @@
 use ferrocdf_bytes::{Code, Error, Order, Result};
 
 use crate::kernels::{Kernel, kernel};
-use crate::{Element, Kind, RangeCheck, Stored};
-
-/// The rules for numbers out of range: netCDF-C has different ones for reading and for writing, and others again for
-/// netCDF-4 files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ConversionRules {
-    /// Reading: from a file to memory.
-    Get,
-    /// Writing: from memory to a file.
-    Put,
-    /// Reading and writing netCDF-4 files.
-    Cast,
-}
+use crate::rules::{ConversionRules, RangeCheck};
+use crate::{Element, Kind, Stored};
 
 /// Bytes of a piece: it stays in the first-level cache, and the buffer on the stack costs little even for a request of one value.
 const PIECE: usize = 1024;

@@ -25,7 +25,8 @@
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
-use crate::{ConversionRules, Kind};
+use crate::Kind;
+use crate::rules::ConversionRules;
 
 /// Converts elements in this machine's byte order, equally many in both slices. True if all were in range.
 pub(crate) type Kernel = fn(&[u8], &mut [u8]) -> bool;

@@ -51,34 +51,39 @@ mod kind;
 mod memory;
 mod non_temporal;
 pub mod oracle;
+mod overlap;
 mod per_process;
 mod pool;
 mod read;
 mod requests;
+mod rules;
 mod scatter;
 mod scratch;
 mod selection;
 mod short_run;
 mod tile_job;
+mod tile_reader;
+mod tile_writer;
 mod tiling;
 mod unwritten;
-mod virtual_layout;
 mod write;
 
-pub use array::{Array, ElementDecoder, Layout, PastEnd};
+pub use array::{
+    Array, ElementDecoder, Layout, OpenSource, PastEnd, SourceMapping, VirtualLayout, VirtualSource,
+};
 pub use chunks::{
     Changes, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, IndexSnapshot,
     copy_chunks, flush,
 };
-pub use convert::{ConversionRules, convert, to_native};
+pub use convert::{convert, to_native};
 pub use copy_bytes::copy_bytes;
 pub use huge_pages::advise_huge_pages;
 pub use kind::{Element, Kind, Stored};
-pub use memory::{In, Map, Out, RangeCheck};
+pub use memory::{In, Map, Out};
 pub use pool::{get as pool, map_parallel, map_within_budget};
 pub use read::read;
+pub use rules::{ConversionRules, RangeCheck};
 pub use selection::{Index, Selection};
 pub use short_run::ShortRun;
 pub use unwritten::{Coverage, coverage, has_unwritten, unwritten_value};
-pub use virtual_layout::{OpenSource, SourceMapping, VirtualLayout, VirtualSource};
 pub use write::{fill, write};

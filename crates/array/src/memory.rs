@@ -8,23 +8,8 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use smallvec::SmallVec;
 
-use crate::{ConversionRules, Element, Kind};
-
-/// Tells if every number was in range of the type it was converted to.
-#[must_use]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RangeCheck {
-    /// All numbers were in range.
-    InRange,
-    /// Some numbers were out of range (`NC_ERANGE`). All were converted nevertheless.
-    OutOfRange,
-}
-
-impl From<bool> for RangeCheck {
-    fn from(in_range: bool) -> Self {
-        if in_range { RangeCheck::InRange } else { RangeCheck::OutOfRange }
-    }
-}
+use crate::rules::ConversionRules;
+use crate::{Element, Kind};
 
 /// The mapping of selected elements to memory: `imap` of `nc_get_varm`.
 #[derive(Clone, Copy, Debug)]

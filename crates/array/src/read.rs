@@ -4,18 +4,17 @@
 //! the second-level cache: the caller's memory is then written once and not twice, which was measured to be faster.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, Cost, reads_slowly};
+use ferrocdf_store::{Blob, Cost, MemoryBlob};
 
 use crate::array::{dense_strides, too_large};
 use crate::convert::Conversion;
 use crate::memory::{MapWalk, check_dense};
-use crate::scratch::Scratch;
+use crate::overlap::Overlap;
 use crate::short_run::ShortRun;
-use crate::tile_job::{TileJob, read_in_batches};
-use crate::tiling::{TILE, Tile, TilePlan, read_limit};
+use crate::tile_reader::TileReader;
+use crate::tiling::{TILE, TilePlan, read_limit};
 use crate::{
-    Array, Chunks, ConversionRules, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, chunks,
-    non_temporal, scatter, virtual_layout,
+    Array, Chunks, ConversionRules, Kind, Layout, Out, RangeCheck, Selection, Stored, VirtualLayout, chunks,
 };
 
 /// Reads the selected elements of `array` into `out`.
@@ -93,7 +92,7 @@ impl Reader<'_> {
                 chunks::read(blob, array, &chunks, sel, conversion, size, out)
             }
             Layout::Virtual(virtual_layout) => {
-                virtual_layout::read(array, virtual_layout, sel, conversion, size, out)
+                read_virtual(array, virtual_layout, sel, conversion, size, out)
             }
         }
     }
@@ -169,6 +168,38 @@ impl Reader<'_> {
     }
 }
 
+/// Reads the selected elements, at least one, of a virtual layout into dense memory of `size` bytes an element.
+///
+/// Memory is filled with the fill value first; then the selected elements of each source are read over it, straight from the source
+/// into their destination. Where a number is out of range and the rules keep the old value, that is the fill value.
+fn read_virtual(
+    array: &Array,
+    virtual_layout: &VirtualLayout,
+    sel: &Selection,
+    conversion: Conversion,
+    size: usize,
+    out: &mut [u8],
+) -> Result<bool> {
+    let background = Chunks::missing(&array.shape, &virtual_layout.fill);
+    let filled = chunks::read(&MemoryBlob::default(), array, &background, sel, conversion, size, out)?;
+    let (mut in_range, mut covered) = (true, 0);
+    for mapping in virtual_layout.mappings.iter() {
+        let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
+        let Some((blob, source)) = mapping.source.open()? else { continue };
+        if let Some(overlap) = overlap.within(&source.shape)? {
+            covered += overlap.source_selection.elements().unwrap_or(u64::MAX) as usize;
+            let kind = conversion.to().kind;
+            // The map may then turn out to be dense, which is faster.
+            let memory = &mut out[overlap.memory(kind)];
+            let memory = Out { rules: conversion.direction(), ..Out::raw(kind, memory) };
+            let memory = memory.mapped(0, &overlap.strides);
+            in_range &= read(&*blob, &source, &overlap.source_selection, memory)? == RangeCheck::InRange;
+        }
+    }
+    // A fill value out of range counts only where it is visible. Mappings seldom overlap.
+    Ok(in_range && (filled || covered >= out.len() / size))
+}
+
 /// Checks that a strided layout has a stride for each dimension.
 pub(crate) fn check_rank(array: &Array, strides: &[u64]) -> Result<()> {
     if strides.len() == array.shape.len() {
@@ -176,115 +207,6 @@ pub(crate) fn check_rank(array: &Array, strides: &[u64]) -> Result<()> {
     }
     let what = format!("strided layout: {} strides for {} dimensions", strides.len(), array.shape.len());
     Err(Error::new(Code::EINVAL, what))
-}
-
-/// Reads the tiles of a plan.
-#[derive(Clone, Copy)]
-pub(crate) struct TileReader<'a> {
-    blob: &'a dyn Blob,
-    plan: &'a TilePlan,
-    conversion: Conversion,
-    past_end: PastEnd,
-    /// Bytes of an element in memory.
-    size: usize,
-    /// True if the result is too large to stay in the caches of the processor.
-    non_temporal: bool,
-}
-
-impl<'a> TileReader<'a> {
-    pub(crate) fn new(
-        blob: &'a dyn Blob,
-        plan: &'a TilePlan,
-        conversion: Conversion,
-        past_end: PastEnd,
-        size: usize,
-    ) -> Self {
-        TileReader { blob, plan, conversion, past_end, size, non_temporal: false }
-    }
-
-    /// Reads all tiles into dense memory, on all threads if there is enough to do; those of a slow source in batches.
-    pub(crate) fn all(&self, out: &mut [u8]) -> Result<bool> {
-        if !self.plan.cost.is_near() {
-            let tiles = TileJob::split(self.plan, std::iter::once(out), self.size, None);
-            return read_in_batches(self.blob, self.past_end, self.conversion, tiles);
-        }
-        let windows = TileReader { non_temporal: out.len() as u64 >= non_temporal::LARGE, ..*self };
-        let tiles = self.plan.tiles();
-        match self.plan.shared() {
-            Some((pool, together)) => pool.install(|| windows.split(0, tiles, together, out)),
-            None => windows.range(0, tiles, out),
-        }
-    }
-
-    /// Reads tiles `from..to`, whose elements are `out`; threads take at most `together` tiles at a time.
-    fn split(&self, from: u64, to: u64, together: u64, out: &mut [u8]) -> Result<bool> {
-        if to - from <= together {
-            return self.range(from, to, out);
-        }
-        let middle = from + (to - from) / 2;
-        let here = (self.plan.tile(middle).first - self.plan.tile(from).first) * self.size;
-        let (left, right) = out.split_at_mut(here);
-        let (left, right) = rayon::join(
-            || self.split(from, middle, together, left),
-            || self.split(middle, to, together, right),
-        );
-        Ok(left? & right?)
-    }
-
-    /// Reads tiles `from..to`, whose elements are `out`, one after another.
-    fn range(&self, from: u64, to: u64, mut out: &mut [u8]) -> Result<bool> {
-        let mut all = true;
-        for number in from..to {
-            let tile = self.plan.tile(number);
-            let (piece, rest) = out.split_at_mut(tile.elements * self.size);
-            all &= self.tile(&tile, piece)?;
-            out = rest;
-        }
-        Ok(all)
-    }
-
-    /// Reads one tile.
-    fn tile(&self, tile: &Tile, out: &mut [u8]) -> Result<bool> {
-        let conversion = &self.conversion;
-        let dense = self.plan.is_dense();
-        if dense && conversion.is_copy() && !reads_slowly(tile.at, out) {
-            self.fetch(tile.at, out)?;
-            return Ok(true);
-        }
-        Scratch::with(|scratch| {
-            let window = scratch.window.at(tile.at, tile.span);
-            self.fetch(tile.at, window)?;
-            if dense && conversion.is_copy() && self.non_temporal {
-                non_temporal::copy_rows(std::iter::once((&*window, out)));
-                return Ok(true);
-            }
-            if dense {
-                return Ok(conversion.run(window, out));
-            }
-            let (dims, size) = (self.plan.window(tile), self.plan.size());
-            if conversion.is_copy() {
-                scatter::gather(window, &dims, size, out);
-                return Ok(true);
-            }
-            let stored = scratch.stored.get(tile.elements * size);
-            scatter::gather(window, &dims, size, stored);
-            Ok(conversion.run(stored, out))
-        })
-    }
-
-    fn fetch(&self, at: u64, into: &mut [u8]) -> Result<()> {
-        self.past_end.fetch(self.blob, at, into)
-    }
-}
-
-impl PastEnd {
-    /// Fills `into` from position `at` of a blob.
-    pub(crate) fn fetch(self, blob: &dyn Blob, at: u64, into: &mut [u8]) -> Result<()> {
-        match self {
-            PastEnd::Zero => blob.read_zero_filled_at(at, into),
-            PastEnd::Error => blob.read_exact_at(at, into),
-        }
-    }
 }
 
 /// The bytes of an inline array as a blob.

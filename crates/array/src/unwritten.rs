@@ -4,7 +4,8 @@
 use ferrocdf_bytes::Result;
 use ferrocdf_store::MemoryBlob;
 
-use crate::{Array, Kind, Layout, Out, Selection, virtual_layout};
+use crate::overlap::Overlap;
+use crate::{Array, Kind, Layout, Out, Selection, VirtualLayout};
 
 /// Returns the value of elements that were never written, as bytes of the kind of [`Array::stored`] in this machine's byte order;
 /// `None` if the layout stores all elements.
@@ -67,8 +68,35 @@ pub fn coverage(array: &Array, selection: &Selection, (kind, value): (Kind, &[u8
     }
     match &array.layout {
         Layout::Chunked(chunks) => chunks.coverage(selection),
-        Layout::Virtual(virtual_layout) => virtual_layout::coverage(virtual_layout, selection, (kind, value)),
+        Layout::Virtual(virtual_layout) => virtual_coverage(virtual_layout, selection, (kind, value)),
         Layout::Fill(_) => Ok(Coverage::Nothing),
         Layout::Inline(_) | Layout::Strided { .. } => Ok(Coverage::Whole),
     }
+}
+
+/// Maximum number of mappings whose sources are asked for their coverage: a copy asks for each chunk.
+const FEW: usize = 16;
+
+/// Returns how much of a selection is stored in the sources; see [`coverage`]. More mappings count as stored.
+fn virtual_coverage(
+    virtual_layout: &VirtualLayout,
+    sel: &Selection,
+    value: (Kind, &[u8]),
+) -> Result<Coverage> {
+    if virtual_layout.mappings.len() > FEW {
+        return Ok(Coverage::Whole);
+    }
+    let mut all = Coverage::Nothing;
+    for mapping in virtual_layout.mappings.iter() {
+        let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
+        let Some((_, source)) = mapping.source.open()? else { continue };
+        let Some(overlap) = overlap.within(&source.shape)? else { continue };
+        let covers_all = overlap.source_selection.elements() == sel.elements();
+        match coverage(&source, &overlap.source_selection, value)? {
+            Coverage::Whole if covers_all => return Ok(Coverage::Whole),
+            Coverage::Whole | Coverage::Part => all = Coverage::Part,
+            Coverage::Nothing => {}
+        }
+    }
+    Ok(all)
 }

@@ -1,28 +1,19 @@
-//! Writing: convert, scatter, store. `chunks::write` writes chunks.
-//!
-//! If the selected elements are near each other but not contiguous (one variable of a file of many small records), a tile is
-//! read, changed and written back. The bytes between the selected ones are rewritten unchanged: the caller's lock keeps other
-//! writers of the blob away meanwhile. A tile ends at its last selected element, so the blob never grows beyond it.
+//! Writing: convert, scatter, store. `tile_writer` writes strided elements, `chunks::write` chunks.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{BlobMut, writes_slowly};
+use ferrocdf_store::BlobMut;
 
 use crate::array::too_large;
 use crate::convert::Conversion;
 use crate::memory::{MapWalk, check_dense};
+use crate::overlap::Overlap;
 use crate::read::check_rank;
-use crate::requests::{BatchLimit, Windows, run_in_batches};
-use crate::scratch::Scratch;
 use crate::short_run::ShortRun;
-use crate::tiling::{self, Tile, TilePlan};
+use crate::tile_writer::{Source, TILE, TileWriter};
+use crate::tiling::{self, TilePlan};
 use crate::{
-    Array, Chunks, ConversionRules, In, Layout, PastEnd, RangeCheck, Selection, Stored, chunks, scatter,
-    virtual_layout,
+    Array, Chunks, ConversionRules, In, Layout, RangeCheck, Selection, Stored, VirtualLayout, chunks,
 };
-
-/// Maximum bytes of a tile of elements that are converted. Writing a new file of 1 GB takes a quarter less time than with
-/// tiles of 256 KiB.
-pub(crate) const TILE: u64 = 1 << 20;
 
 /// Maximum bytes of a tile of contiguous elements that are written unconverted, straight from the caller's memory.
 const AS_IS: u64 = 4 << 20;
@@ -64,9 +55,8 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
     };
     if chunks.is_some() || sources.is_some() {
         let dense = |sel: &Selection, elements: &[u8]| {
-            let of_sources = sources.map(|layout| {
-                virtual_layout::write(blob, layout, sel, In { bytes: elements, map: None, ..input })
-            });
+            let of_sources = sources
+                .map(|layout| write_virtual(blob, layout, sel, In { bytes: elements, map: None, ..input }));
             let of_chunks =
                 chunks.map(|chunks| chunks::write(blob, array, chunks, sel, conversion, size, elements));
             of_chunks.or(of_sources).unwrap_or(Ok(true))
@@ -88,12 +78,12 @@ pub fn write(blob: &dyn BlobMut, array: &Array, sel: &Selection, input: In<'_>) 
         Some(walk) => Source::Mapped(walk, input.bytes),
         None => Source::Dense(input.bytes),
     };
-    let writer = Writer { blob, plan: &plan, conversion, source, size: input.kind.size() };
+    let writer = TileWriter { blob, plan: &plan, conversion, source, size: input.kind.size() };
     let larger = match writer.is_as_is() && plan.tiles() > 1 {
         true => make_plan(blob, array, sel, elements, AS_IS)?.filter(TilePlan::is_dense),
         false => None,
     };
-    Writer { plan: larger.as_ref().unwrap_or(&plan), ..writer }.all().map(RangeCheck::from)
+    TileWriter { plan: larger.as_ref().unwrap_or(&plan), ..writer }.all().map(RangeCheck::from)
 }
 
 /// Sets the selected elements of `array` to `value`, the bytes of one element as stored.
@@ -119,7 +109,42 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
     }
     let Some(plan) = make_plan(blob, array, sel, elements, TILE)? else { return Ok(()) };
     let source = Source::Same(value.repeat(plan.largest()));
-    Writer { blob, plan: &plan, conversion, source, size }.all().map(drop)
+    TileWriter { blob, plan: &plan, conversion, source, size }.all().map(drop)
+}
+
+/// Writes dense elements to the selected ones, at least one, of a virtual layout. True if all numbers were in range.
+///
+/// # Errors
+/// `NC_EPERM` for sources that are only read, and those of [`write()`].
+fn write_virtual(
+    blob: &dyn BlobMut,
+    virtual_layout: &VirtualLayout,
+    sel: &Selection,
+    input: In<'_>,
+) -> Result<bool> {
+    let mappings = &virtual_layout.mappings;
+    let sources: Option<Vec<&Array>> = mappings.iter().map(|mapping| mapping.source.writable()).collect();
+    let Some(sources) = sources.filter(|sources| !sources.is_empty()) else {
+        let what = "array is read-only: its elements are selections of other arrays";
+        return Err(Error::new(Code::EPERM, what));
+    };
+    let (mut overlaps, mut covered) = (vec![], 0u64);
+    for (mapping, source) in mappings.iter().zip(sources) {
+        let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
+        covered = covered.saturating_add(overlap.source_selection.elements().unwrap_or(u64::MAX));
+        overlaps.push((overlap, source));
+    }
+    if Some(covered) != sel.elements() {
+        let what = "elements that are in no source cannot be written: the array does not grow";
+        return Err(Error::new(Code::EPERM, what));
+    }
+    let mut in_range = true;
+    for (overlap, source) in overlaps {
+        let memory = In { bytes: &input.bytes[overlap.memory(input.kind)], ..input };
+        let memory = memory.mapped(0, &overlap.strides);
+        in_range &= write(blob, source, &overlap.source_selection, memory)? == RangeCheck::InRange;
+    }
+    Ok(in_range)
 }
 
 /// Returns the chunks of an array; `None` if it has another layout or no elements are to be written.
@@ -134,17 +159,6 @@ fn chunked(array: &Array, elements: u64) -> Result<Option<&Chunks>> {
         Layout::Chunked(chunks) if elements > 0 => Ok(Some(chunks)),
         _ => Ok(None),
     }
-}
-
-/// Writes dense memory of `size` bytes an element to the tiles of a plan.
-pub(crate) fn dense(
-    blob: &dyn BlobMut,
-    plan: &TilePlan,
-    conversion: Conversion,
-    input: &[u8],
-    size: usize,
-) -> Result<bool> {
-    Writer { blob, plan, conversion, source: Source::Dense(input), size }.all()
 }
 
 /// Plans the tiles of a selection to be written; `None` if it is empty or the array is chunked.
@@ -167,122 +181,4 @@ fn make_plan(
         return Ok(None);
     }
     TilePlan::new(&array.shape, array.stored, *begin, strides, sel, (limit, &blob.cost())).map(Some)
-}
-
-/// The source of the elements.
-enum Source<'a> {
-    /// Dense memory.
-    Dense(&'a [u8]),
-    /// Memory with a map.
-    Mapped(MapWalk, &'a [u8]),
-    /// The same elements for each tile; as many as the largest has.
-    Same(Vec<u8>),
-}
-
-struct Writer<'a> {
-    blob: &'a dyn BlobMut,
-    plan: &'a TilePlan,
-    conversion: Conversion,
-    source: Source<'a>,
-    /// Bytes of an element in the source.
-    size: usize,
-}
-
-impl Writer<'_> {
-    /// True if contiguous elements are written unconverted, straight from the caller's memory.
-    fn is_as_is(&self) -> bool {
-        self.conversion.is_copy() && self.plan.is_dense() && !matches!(self.source, Source::Mapped(..))
-    }
-
-    /// Writes all tiles, on all threads if tiles do not overlap and elements are converted. One thread writes unconverted tiles:
-    /// kernels let one thread at a time write to a file.
-    fn all(&self) -> Result<bool> {
-        let tiles = self.plan.tiles();
-        if !self.plan.cost.is_near() && self.plan.disjoint && !self.plan.is_dense() {
-            return self.in_batches();
-        }
-        match self.plan.shared() {
-            Some((pool, together)) if self.plan.disjoint && !self.is_as_is() => {
-                pool.install(|| self.split(0, tiles, together))
-            }
-            _ => self.range(0, tiles),
-        }
-    }
-
-    fn split(&self, from: u64, to: u64, together: u64) -> Result<bool> {
-        if to - from <= together {
-            return self.range(from, to);
-        }
-        let middle = from + (to - from) / 2;
-        let (left, right) =
-            rayon::join(|| self.split(from, middle, together), || self.split(middle, to, together));
-        Ok(left? & right?)
-    }
-
-    fn range(&self, from: u64, to: u64) -> Result<bool> {
-        let mut all = true;
-        for number in from..to {
-            all &= self.tile(&self.plan.tile(number), None)?;
-        }
-        Ok(all)
-    }
-
-    /// Writes all tiles, which do not overlap and have gaps, to a slow blob: their old bytes are read in batches.
-    fn in_batches(&self) -> Result<bool> {
-        let plan = self.plan;
-        let tiles = (0..plan.tiles()).map(|number| plan.tile(number));
-        let fetch = |tiles: &[Tile], _is_first, mut windows: Windows| {
-            let ranges = tiles.iter().map(|tile| tile.at..tile.at + tile.span as u64);
-            windows.read(&self.blob, PastEnd::Zero, ranges, |_| Ok(()))?;
-            Ok(windows)
-        };
-        run_in_batches(
-            BatchLimit::of(&plan.cost),
-            tiles,
-            |tile| tile.span as u64,
-            fetch,
-            |tiles, windows| {
-                let mut tiles = tiles.iter().enumerate();
-                tiles.try_fold(true, |all, (number, tile)| {
-                    Ok(all & self.tile(tile, Some(windows.get(number)))?)
-                })
-            },
-        )
-    }
-
-    /// Writes one tile. `old` has the bytes of the blob there, if they were read.
-    fn tile(&self, tile: &Tile, old: Option<&[u8]>) -> Result<bool> {
-        Scratch::with(|scratch| {
-            let elements = match &self.source {
-                Source::Dense(bytes) => &bytes[tile.first * self.size..][..tile.elements * self.size],
-                Source::Same(bytes) => &bytes[..tile.elements * self.size],
-                Source::Mapped(walk, memory) => {
-                    let dense = scratch.dense.get(tile.elements * self.size);
-                    walk.gather(memory, self.size, tile.first, dense);
-                    dense
-                }
-            };
-            let dense = self.plan.is_dense();
-            let as_is = self.conversion.is_copy() && !(dense && writes_slowly(tile.at, elements));
-            let (stored, in_range) = if as_is {
-                (elements, true)
-            } else {
-                let stored = scratch.stored.at(tile.at, tile.elements * self.plan.size());
-                let in_range = self.conversion.run(elements, stored);
-                (&*stored, in_range)
-            };
-            if dense {
-                self.blob.write_at(tile.at, stored)?;
-                return Ok(in_range);
-            }
-            let window = scratch.window.at(tile.at, tile.span);
-            match old {
-                Some(old) => window.copy_from_slice(old),
-                None => self.blob.read_zero_filled_at(tile.at, window)?,
-            }
-            scatter::scatter(stored, &self.plan.window(tile), self.plan.size(), window);
-            self.blob.write_at(tile.at, window)?;
-            Ok(in_range)
-        })
-    }
 }

@@ -29,7 +29,7 @@ use crate::convert::Conversion;
 use crate::requests::{BatchLimit, largest, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tiling::{Dim, PARALLEL_BYTES, TilePlan};
-use crate::{Array, Layout, Selection, pool, scatter, virtual_layout};
+use crate::{Array, Layout, Selection, pool, scatter, tile_writer};
 
 /// Maximum number of chunks of a box that is written at a time.
 const MAX_LOCATED: usize = 1 << 16;
@@ -50,7 +50,15 @@ const TINY_ROW: usize = 64;
 pub fn flush(blob: &dyn BlobMut, array: &Array) -> Result<()> {
     let chunks = match &array.layout {
         Layout::Chunked(chunks) => chunks,
-        Layout::Virtual(layout) => return virtual_layout::flush(blob, layout),
+        Layout::Virtual(layout) => {
+            let sources = layout.mappings.iter().filter_map(|mapping| mapping.source.writable());
+            let mut done = Ok(());
+            // One source with a refused chunk keeps no other from being stored.
+            for source in sources {
+                done = done.and(flush(blob, source));
+            }
+            return done;
+        }
         _ => return Ok(()),
     };
     let Some(pending) = &chunks.pending else { return Ok(()) };
@@ -387,7 +395,7 @@ impl SelectionWriter<'_> {
         let sel = self.selected.selection(at);
         let strides = dense_strides(shape, stored)?;
         let plan =
-            TilePlan::new(shape, stored, position, &strides, &sel, (crate::write::TILE, &self.blob.cost()))?;
+            TilePlan::new(shape, stored, position, &strides, &sel, (tile_writer::TILE, &self.blob.cost()))?;
         let rows = self.memory(at);
         let elements = match rows.only() {
             Some(row) => &self.input[row],
@@ -397,7 +405,7 @@ impl SelectionWriter<'_> {
                 elements
             }
         };
-        let in_range = crate::write::dense(self.blob, &plan, self.conversion, elements, self.size)?;
+        let in_range = tile_writer::dense(self.blob, &plan, self.conversion, elements, self.size)?;
         self.in_range.fetch_and(in_range, Relaxed);
         Ok(())
     }

@@ -16,8 +16,8 @@ use crate::chunks::index::ChunkLocation;
 use crate::chunks::optimistic::checksum;
 use crate::chunks::rows::ChunkRows;
 use crate::non_temporal;
-use crate::read::TileReader;
 use crate::scratch::Scratch;
+use crate::tile_reader::TileReader;
 use crate::tiling::{TilePlan, read_limit};
 
 impl ChunkReader<'_> {

@@ -1,158 +1,20 @@
-//! Virtual layouts: arrays whose elements are selections of other arrays.
-//!
-//! Memory is filled with the fill value first; then the selected elements of each source are read over it, straight from the
-//! source into their destination. Where a number is out of range and the rules keep the old value, that is the fill value.
+//! The elements that a selection and a mapping of a virtual layout have in common.
 
-use std::fmt::Debug;
 use std::ops::Range;
-use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 use smallvec::SmallVec;
 
-use crate::convert::Conversion;
-use crate::{Array, Chunks, Coverage, In, Kind, Out, RangeCheck, Selection, chunks};
-
-/// The layout of an HDF5 virtual dataset (specification, IV.A.2.i, "Virtual Storage Layout").
-#[derive(Clone, Debug)]
-pub struct VirtualLayout {
-    /// The mappings. Where two overlap, elements come from the later one.
-    pub mappings: Arc<[SourceMapping]>,
-    /// The bytes of an element in no mapping, in the element type of the array; zeros if empty.
-    pub fill: Arc<[u8]>,
-}
-
-/// A selection of a source, and where it appears in a virtual layout.
-#[derive(Clone, Debug)]
-pub struct SourceMapping {
-    /// The elements of the virtual array.
-    pub virtual_selection: Selection,
-    /// The elements of the source: as many, in the same order. Dimensions of count 1 aside, both selections have the same
-    /// counts, so that a box of one is a box of the other.
-    pub source_selection: Selection,
-    /// The source.
-    pub source: Arc<dyn VirtualSource>,
-}
-
-/// A source of a virtual layout.
-pub trait VirtualSource: Debug + Send + Sync {
-    /// Opens the source. Each read that needs it calls this, so implementations keep the opened source. `None` if the source
-    /// does not exist: its elements have the fill value, as elements outside the shape of a source do.
-    fn open(&self) -> Result<Option<OpenSource>>;
-
-    /// Returns the array of the source if it is written through the virtual layout, with the blob that is given to
-    /// [`write()`](crate::write). The mappings then cover the virtual array.
-    fn writable(&self) -> Option<&Array> {
-        None
-    }
-}
-
-/// The blob and the array of a source.
-pub type OpenSource = (Arc<dyn Blob>, Arc<Array>);
-
-/// Reads the selected elements, at least one, into dense memory of `size` bytes an element.
-pub(crate) fn read(
-    array: &Array,
-    virtual_layout: &VirtualLayout,
-    sel: &Selection,
-    conversion: Conversion,
-    size: usize,
-    out: &mut [u8],
-) -> Result<bool> {
-    let background = Chunks::missing(&array.shape, &virtual_layout.fill);
-    let filled = chunks::read(&MemoryBlob::default(), array, &background, sel, conversion, size, out)?;
-    let (mut in_range, mut covered) = (true, 0);
-    for mapping in virtual_layout.mappings.iter() {
-        let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
-        let Some((blob, source)) = mapping.source.open()? else { continue };
-        if let Some(overlap) = overlap.within(&source.shape)? {
-            covered += overlap.source_selection.elements().unwrap_or(u64::MAX) as usize;
-            in_range &= overlap.read(&*blob, &source, conversion, out)? == RangeCheck::InRange;
-        }
-    }
-    // A fill value out of range counts only where it is visible. Mappings seldom overlap.
-    Ok(in_range && (filled || covered >= out.len() / size))
-}
-
-/// Writes dense elements to the selected ones, at least one. True if all numbers were in range.
-///
-/// # Errors
-/// `NC_EPERM` for sources that are only read, and those of [`write()`](crate::write).
-pub(crate) fn write(
-    blob: &dyn BlobMut,
-    virtual_layout: &VirtualLayout,
-    sel: &Selection,
-    input: In<'_>,
-) -> Result<bool> {
-    let mappings = &virtual_layout.mappings;
-    let sources: Option<Vec<&Array>> = mappings.iter().map(|mapping| mapping.source.writable()).collect();
-    let Some(sources) = sources.filter(|sources| !sources.is_empty()) else {
-        let what = "array is read-only: its elements are selections of other arrays";
-        return Err(Error::new(Code::EPERM, what));
-    };
-    let (mut overlaps, mut covered) = (vec![], 0u64);
-    for (mapping, source) in mappings.iter().zip(sources) {
-        let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
-        covered = covered.saturating_add(overlap.source_selection.elements().unwrap_or(u64::MAX));
-        overlaps.push((overlap, source));
-    }
-    if Some(covered) != sel.elements() {
-        let what = "elements that are in no source cannot be written: the array does not grow";
-        return Err(Error::new(Code::EPERM, what));
-    }
-    let mut in_range = true;
-    for (overlap, source) in overlaps {
-        in_range &= overlap.write(blob, source, input)? == RangeCheck::InRange;
-    }
-    Ok(in_range)
-}
-
-/// Stores the pending chunks of all sources; see [`flush`](crate::flush).
-pub(crate) fn flush(blob: &dyn BlobMut, virtual_layout: &VirtualLayout) -> Result<()> {
-    let sources = virtual_layout.mappings.iter().filter_map(|mapping| mapping.source.writable());
-    // One source with a refused chunk keeps no other from being stored.
-    let mut done = Ok(());
-    for source in sources {
-        done = done.and(crate::flush(blob, source));
-    }
-    done
-}
-
-/// Maximum number of mappings whose sources are asked for their coverage: a copy asks for each chunk.
-const FEW: usize = 16;
-
-/// Returns how much of a selection is stored in the sources; see [`coverage`](crate::coverage). More mappings count as stored.
-pub(crate) fn coverage(
-    virtual_layout: &VirtualLayout,
-    sel: &Selection,
-    value: (Kind, &[u8]),
-) -> Result<Coverage> {
-    if virtual_layout.mappings.len() > FEW {
-        return Ok(Coverage::Whole);
-    }
-    let mut all = Coverage::Nothing;
-    for mapping in virtual_layout.mappings.iter() {
-        let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
-        let Some((_, source)) = mapping.source.open()? else { continue };
-        let Some(overlap) = overlap.within(&source.shape)? else { continue };
-        let covers_all = overlap.source_selection.elements() == sel.elements();
-        match crate::coverage(&source, &overlap.source_selection, value)? {
-            Coverage::Whole if covers_all => return Ok(Coverage::Whole),
-            Coverage::Whole | Coverage::Part => all = Coverage::Part,
-            Coverage::Nothing => {}
-        }
-    }
-    Ok(all)
-}
+use crate::{Kind, Selection, SourceMapping};
 
 /// The elements that a selection and a mapping have in common.
-struct Overlap {
+pub(crate) struct Overlap {
     /// The elements of the source.
-    source_selection: Selection,
-    /// Index of the first element in the dense result, and the stride of the result for each dimension of the source.
+    pub(crate) source_selection: Selection,
+    /// Index of the first element in the dense result.
     origin: usize,
-    strides: SmallVec<[isize; 4]>,
+    /// The stride of the dense result for each dimension of the source.
+    pub(crate) strides: SmallVec<[isize; 4]>,
 }
 
 /// Indices that two arithmetic progressions have in common: the first one and the step in each, and their number.
@@ -214,7 +76,8 @@ fn gcd(a: i128, b: i128) -> (i128, i128) {
 }
 
 impl Overlap {
-    fn of(sel: &Selection, mapping: &SourceMapping) -> Result<Option<Overlap>> {
+    /// None if no element is in both.
+    pub(crate) fn of(sel: &Selection, mapping: &SourceMapping) -> Result<Option<Overlap>> {
         let rank = sel.count.len();
         let wide =
             |count: &[u64]| (0..count.len()).filter(|&dim| count[dim] != 1).collect::<SmallVec<[usize; 4]>>();
@@ -269,7 +132,7 @@ impl Overlap {
     }
 
     /// Returns the part of the overlap within a source of this shape, which may be smaller than the mapping says.
-    fn within(mut self, shape: &[u64]) -> Result<Option<Overlap>> {
+    pub(crate) fn within(mut self, shape: &[u64]) -> Result<Option<Overlap>> {
         if shape.len() != self.source_selection.count.len() {
             let what = format!(
                 "virtual layout: the source has {} dimensions, its selection {}",
@@ -289,27 +152,8 @@ impl Overlap {
         Ok(Some(self))
     }
 
-    fn read(
-        &self,
-        blob: &dyn Blob,
-        source: &Array,
-        conversion: Conversion,
-        out: &mut [u8],
-    ) -> Result<RangeCheck> {
-        let kind = conversion.to().kind;
-        // The map may then turn out to be dense, which is faster.
-        let memory = &mut out[self.memory(kind)];
-        let memory = Out { rules: conversion.direction(), ..Out::raw(kind, memory) };
-        crate::read(blob, source, &self.source_selection, memory.mapped(0, &self.strides))
-    }
-
-    fn write(&self, blob: &dyn BlobMut, source: &Array, input: In<'_>) -> Result<RangeCheck> {
-        let memory = In { bytes: &input.bytes[self.memory(input.kind)], ..input };
-        crate::write(blob, source, &self.source_selection, memory.mapped(0, &self.strides))
-    }
-
     /// Returns the bytes of the dense elements between the first and the last one.
-    fn memory(&self, kind: Kind) -> Range<usize> {
+    pub(crate) fn memory(&self, kind: Kind) -> Range<usize> {
         let counts = self.source_selection.count.iter().zip(&self.strides);
         let reach: usize = counts.map(|(&count, &step)| (count as usize - 1) * step as usize).sum();
         self.origin * kind.size()..(self.origin + reach + 1) * kind.size()
