@@ -134,6 +134,9 @@ codes! {
 }
 
 impl Code {
+    /// `ESTALE` of the system: another writer changed or replaced what was read, so changes to it are not stored.
+    pub const ESTALE: Code = Code(116);
+
     /// The text the reference gives for this code (`nc_strerror`).
     pub fn text(self) -> String {
         match self.known_text() {
@@ -216,9 +219,8 @@ impl Error {
     /// True if the operating system or a server refused a request, so that the same call may succeed later.
     pub fn is_of_system(&self) -> bool {
         // Requests to a file whose name another file has taken never succeed again.
-        const ESTALE: i32 = 116;
         let of_servers = [Code::EIO, Code::ECURL, Code::ES3, Code::EACCESS, Code::EAUTH];
-        (self.code.0 > 0 && self.code.0 != ESTALE) || of_servers.contains(&self.code)
+        (self.code.0 > 0 && self.code != Code::ESTALE) || of_servers.contains(&self.code)
     }
 
     /// True if bytes could not be had, whatever they say: the system or a server refused, or another file or object, or none, is in the

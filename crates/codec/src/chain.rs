@@ -185,6 +185,19 @@ impl Chain {
         }
     }
 
+    /// Verifies the checksum of a chunk that was encoded with this filter mask, if the last filter appended one. All other chunks pass.
+    ///
+    /// # Errors
+    /// `NC_EHDFERR` for a wrong checksum.
+    pub fn verify_checksum(&self, mask: u32, encoded: &[u8]) -> Result<()> {
+        match self.applied(mask).next_back().map(|stage| (&stage.step, &stage.filter)) {
+            Some((step, Ok(filter))) => {
+                filter.borrow_payload(encoded).transpose().map(drop).at(|| label(step))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Decodes a chunk with this filter mask into `decoded`, which the decoded bytes must fill exactly.
     ///
     /// # Errors

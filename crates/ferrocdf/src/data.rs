@@ -2,7 +2,7 @@
 
 use ferrocdf_array::{Element, In, Index, Kind, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Attr, Model, Owner, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Attr, Container, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::skipping_zeros;
 
 use crate::driver::{Shapeless, Skipped, Span};
@@ -60,7 +60,7 @@ impl File {
     fn trees(&self, var: VarId, selection: &Selection) -> Result<Values> {
         let values = self.reading(|state| {
             let values = (!state.has_draft()).then(|| state.driver().values(state.model(), var, selection));
-            values.transpose().map_err(|error| error.at(state.model().var_path(var)))
+            values.transpose().map_err(|error| in_variable(error, state.model(), var))
         })?;
         if let Some(values) = values {
             return Ok(values);
@@ -112,7 +112,7 @@ impl File {
             }
             check_id(state.model(), var)?;
             let fill = state.driver().fill(state.model(), var);
-            fill.map_err(|error| error.at(state.model().var_path(var)))
+            fill.map_err(|error| in_variable(error, state.model(), var))
         })
     }
 
@@ -194,7 +194,17 @@ impl FileMut {
                 state.after_write(var, written)
             })
         });
-        self.named(done.map_err(|error| error.at(state.model().var_path(var))))
+        self.named(done.map_err(|error| in_variable(error, state.model(), var)))
+    }
+}
+
+/// Names the variable in an error of its data. A chunk of Zarr that cannot be decoded is an error of its filters: `NC_EFILTER`, not
+/// `NC_EHDFERR`, the code of the engine.
+pub(crate) fn in_variable(error: Error, model: &Model, var: VarId) -> Error {
+    let error = error.at(model.var_path(var));
+    match (model.format().container(), error.code) {
+        (Container::ZarrV2 | Container::ZarrV3, Code::EHDFERR) => error.with_code(Code::EFILTER),
+        _ => error,
     }
 }
 
@@ -230,7 +240,7 @@ fn read(state: &State, var: VarId, selection: &Selection, out: Out<'_>) -> Resul
         Some(array) => ferrocdf_array::read(blob, &array, selection, out),
         None => ferrocdf_array::read(blob, array, selection, out),
     });
-    done.map_err(|error| error.at(state.model().var_path(var)))
+    done.map_err(|error| in_variable(error, state.model(), var))
 }
 
 fn write(
@@ -243,7 +253,7 @@ fn write(
     check_id(state.model(), var)?;
     let input = In { rules: put_rules(state.model().format()), ..input };
     let done = write_grown(state, var, selection, input, skips_zeros);
-    done.map_err(|error| error.at(state.model().var_path(var)))
+    done.map_err(|error| in_variable(error, state.model(), var))
 }
 
 fn write_grown(

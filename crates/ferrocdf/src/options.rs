@@ -142,7 +142,7 @@ pub struct AppendOptions {
     /// sets it for all files.
     pub durable: bool,
     /// Zarr stores: what becomes of a chunk of which a part is written, if another writer has changed it since it was read here. Without
-    /// it that is an error of the write, the sync or the close (`NC_EOBJECT`). With it both changes are kept: what was written here
+    /// it that is an error of the write, the sync or the close (`ESTALE`). With it both changes are kept: what was written here
     /// is written into the chunk of the other writer. The word `merge` in the fragment of a URL sets it too.
     pub merge: bool,
 }

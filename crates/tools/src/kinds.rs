@@ -57,6 +57,13 @@ pub fn zarr_of_output(output: &Path, kind: Option<Format>) -> Option<(Format, Za
     location.zarr().filter(|_| kind.is_none() || is_url)
 }
 
+/// What to say if `-k` and the fragment of the output's URL ask for different Zarr stores.
+pub fn contradiction(output: &Path, format: Format, zarr: &ZarrOptions) -> Option<String> {
+    let word = location(output).ok()?.zarr_word_against(format, zarr).filter(|_| is_zarr(format))?;
+    let output = output.display();
+    Some(format!("{output}: \"{word}\" asks for another Zarr store than -k does: leave one of them out"))
+}
+
 /// The Zarr store of the kind called `name`: with netCDF's own metadata (`nczarr`), or for Zarr programs alone.
 pub fn find_zarr(name: &[u8]) -> Option<(Format, ZarrOptions)> {
     let (container, nczarr) = match name {

@@ -26,7 +26,7 @@ const MAX_ATTEMPTS: u32 = 1000;
 pub(crate) enum Resolved {
     /// The part is stored.
     Stored,
-    /// The chunk of the other writer stays: `NC_EOBJECT`.
+    /// The chunk of the other writer stays: `ESTALE`.
     Refused(Error),
 }
 
@@ -65,14 +65,14 @@ pub(crate) fn resolve(
             "{}/{key}: other writers changed the chunk {MAX_ATTEMPTS} times while it was merged",
             store.name()
         );
-        return Err(Error::new(Code::EOBJECT, what));
+        return Err(Error::new(Code::ESTALE, what));
     }
     let what = format!(
         "{}/{key}: another writer changed the chunk after it was read here, to write a part of it: what was written here is dropped: \
          write it again, write whole chunks, or open the dataset so that changes are merged (in a URL: #merge)",
         store.name()
     );
-    Ok(Resolved::Refused(Error::new(Code::EOBJECT, what)))
+    Ok(Resolved::Refused(Error::new(Code::ESTALE, what)))
 }
 
 /// True if a store has no object of a key.

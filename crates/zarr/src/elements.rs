@@ -158,7 +158,11 @@ impl Elements {
         for ((at, key, range), answer) in requests.iter().zip(answers) {
             let Some(answer) = answer? else { continue };
             let answer = answer.check(key, *range)?;
-            let elements = self.decode(&answer.bytes).map_err(|error| error.at(key))?;
+            let fail = |error: Error| {
+                let chunk = at.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+                error.at(format_args!("chunk ({chunk}) in object {key}"))
+            };
+            let elements = self.decode(&answer.bytes).map_err(fail)?;
             let chunk = DecodedChunk { elements, version: answer.version };
             decoded.insert((*at).clone(), Some(Arc::new(chunk)));
         }

@@ -29,5 +29,6 @@ pub use elements::{Elements, without_zeros};
 pub use hierarchy::{ChildNames, Content, Hierarchy, Node};
 pub use json::{Json, Members};
 pub use metadata::{ArrayMetadata, ChunkKeys, NewArray, Version, group, with_member, with_shape, within};
+pub use whole_shards::MAX_SHARD;
 pub use written_chunks::WriteOptions;
 pub use written_elements::WrittenElements;

@@ -12,10 +12,14 @@ use crate::codecs::Shards;
 use crate::shards::{MISSING, Shard, index_chain};
 
 /// Most bytes of the elements of a shard that is written, since it is in memory whole.
-const MAX_SHARD: u64 = 1 << 30;
+pub const MAX_SHARD: u64 = 1 << 30;
 
-/// Chunks that are decoded before their elements are put into the shard.
-const TOGETHER: usize = 64;
+/// Decoded bytes of the chunks that are encoded or decoded before the next ones are, so that they do not take the memory of a second shard;
+/// but at least four chunks, and at most 1024.
+const TOGETHER: usize = 32 << 20;
+
+/// Bytes by which codecs make a chunk longer that they cannot make shorter.
+const SLACK: usize = 64;
 
 /// The shards of an array: how the bytes of their elements become objects and come from them.
 pub(crate) struct ShardFormat {
@@ -74,19 +78,27 @@ impl ShardFormat {
         (0..self.shards.chunks()).map(selection).collect()
     }
 
+    /// Returns the number of chunks that are encoded or decoded together.
+    fn together(&self) -> usize {
+        (TOGETHER / self.empty.len().max(1)).clamp(4, 1024)
+    }
+
     /// Encodes the elements of a shard, its chunks in parallel. Chunks that hold nothing but the fill value are left out unless
     /// `keeps_empty`.
     fn encode(&self, elements: &[u8], keeps_empty: bool) -> Result<Vec<u8>> {
         let index_first = self.shards.index_first;
-        let mut object = vec![0; if index_first { self.index_len } else { 0 }];
-        let mut index = Vec::with_capacity(self.shards.chunks() as usize * 16);
+        // Room for chunks that codecs make hardly longer, since growing would copy the shard.
+        let chunks = self.shards.chunks() as usize;
+        let mut object = Vec::with_capacity(elements.len() + self.index_len + chunks * SLACK);
+        object.resize(if index_first { self.index_len } else { 0 }, 0);
+        let mut index = Vec::with_capacity(chunks * 16);
         let mut push = |numbers: [u64; 2]| {
             index.extend(numbers.iter().flat_map(|number| match self.shards.index_order {
                 Order::Little => number.to_le_bytes(),
                 Order::Big => number.to_be_bytes(),
             }));
         };
-        let chunks = map_parallel(&self.selections(), |selection| -> Result<Option<Vec<u8>>> {
+        let encode = |selection: &Selection| -> Result<Option<Vec<u8>>> {
             let mut chunk = vec![0; self.empty.len()];
             let _exact = read(&BorrowedBlob(elements), &self.array, selection, Out::new(&mut chunk))?;
             if !keeps_empty && chunk == self.empty {
@@ -95,8 +107,9 @@ impl ShardFormat {
             let mut encoded = vec![];
             self.chain.encode(&chunk, &mut encoded)?;
             Ok(Some(encoded))
-        });
-        for encoded in chunks {
+        };
+        let selections = self.selections();
+        for encoded in selections.chunks(self.together()).flat_map(|some| map_parallel(some, encode)) {
             match encoded? {
                 None => push([MISSING, MISSING]),
                 Some(encoded) => {
@@ -134,8 +147,9 @@ impl ShardFormat {
                 Ok(Some(chunk))
             }
         };
-        let (selections, locations) = (self.selections(), index.as_chunks::<2>().0);
-        for (selections, locations) in selections.chunks(TOGETHER).zip(locations.chunks(TOGETHER)) {
+        let (selections, locations, together) =
+            (self.selections(), index.as_chunks::<2>().0, self.together());
+        for (selections, locations) in selections.chunks(together).zip(locations.chunks(together)) {
             for (selection, chunk) in selections.iter().zip(map_parallel(locations, decode)) {
                 let chunk = chunk?;
                 let chunk = chunk.as_ref().unwrap_or(&self.empty);

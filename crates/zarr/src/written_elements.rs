@@ -98,7 +98,7 @@ impl WrittenElements {
     /// Writes the selected elements, in their order.
     ///
     /// # Errors
-    /// `NC_ERANGE` for an element that is longer than the array can hold, before any is changed; those of reading the chunks that are
+    /// `NC_EVARSIZE` for an element that is longer than the array can hold, before any is changed; those of reading the chunks that are
     /// changed, and of [`flush`](WrittenElements::flush).
     pub fn write(&mut self, sel: &Selection, values: Vec<Box<[u8]>>) -> Result<()> {
         self.check_sizes(&values)?;
@@ -253,7 +253,7 @@ impl WrittenElements {
         match values.iter().map(|value| value.len()).max() {
             Some(longest) if longest > size => {
                 let what = format!("an element of {longest} bytes, and the array has {size} for each");
-                Err(Error::new(Code::ERANGE, what))
+                Err(Error::new(Code::EVARSIZE, what))
             }
             _ => Ok(()),
         }
@@ -317,7 +317,7 @@ impl WrittenElements {
 }
 
 fn too_long(len: usize) -> Error {
-    Error::new(Code::ERANGE, format!("{len} bytes or elements, where a chunk of text counts to 2^32"))
+    Error::new(Code::EVARSIZE, format!("{len} bytes or elements, where a chunk of text counts to 2^32"))
 }
 
 fn no_answer() -> Error {

@@ -16,6 +16,7 @@ use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId};
 
 use ferrocdf_store::{is_sparse, skipping_zeros};
 
+use crate::data::in_variable;
 use crate::driver::Span;
 use crate::file::State;
 use crate::tiles::{self, Tiles};
@@ -213,7 +214,7 @@ fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |to_blob| {
         copy_chunks((blob, array), (to_blob, &chunks), progress)
     });
-    copied.map_err(|error| between(from, to, error.at(source.model().var_path(from_var))))
+    copied.map_err(|error| between(from, to, in_variable(error, source.model(), from_var)))
 }
 
 /// Bytes that a value which is a tree may take.

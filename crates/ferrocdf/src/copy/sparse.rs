@@ -11,6 +11,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_model::{Chunking, Container, Model, Owner, StoredFill, Type, Values, VarId};
 
 use super::{Pair, are_numbers, lock_both};
+use crate::data::in_variable;
 use crate::{File, FileMut};
 
 impl File {
@@ -98,7 +99,8 @@ fn is_all_unwritten(from: &File, var: VarId) -> Result<bool> {
     from.reading(|state| {
         let array = state.array(var)?;
         let Some(value) = unwritten_value(array)? else { return Ok(false) };
-        is_empty(array, (array.stored.kind, &value))
+        let empty = is_empty(array, (array.stored.kind, &value));
+        empty.map_err(|error| in_variable(error, state.model(), var))
     })
 }
 

@@ -198,7 +198,7 @@ impl FileMut {
 /// Gives variables and groups that are committed their names again.
 ///
 /// # Errors
-/// `NC_EPERM` if one had another name.
+/// `NC_ENCZARR` if one had another name.
 fn undo_renames(model: &Model, draft: &mut Model) -> Result<()> {
     let mut renamed = None;
     for (id, group) in model.group_ids().zip(model.groups()) {
@@ -218,7 +218,7 @@ fn undo_renames(model: &Model, draft: &mut Model) -> Result<()> {
         Some(path) => {
             let what =
                 format!("{path}: what is in a Zarr store keeps its name: copy it to give it another one");
-            Err(Error::new(Code::EPERM, what))
+            Err(Error::new(Code::ENCZARR, what))
         }
     }
 }

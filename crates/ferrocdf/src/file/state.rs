@@ -8,6 +8,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Chunking, DimId, Model, Type, VarId};
 use ferrocdf_store::{Blob, BlobMut, ChangeToken};
 
+use crate::data::in_variable;
 use crate::driver::{Driver, Flush, LocatedArray, Opened, Part, Resized, Span, WriteDriver, Written};
 use crate::options::{CreateOptions, OpenOptions, SpaceOptions};
 
@@ -128,7 +129,7 @@ impl State {
         if let Some(&known) = located.has_unwritten.get() {
             return Ok(known);
         }
-        let lacks = has_unwritten(&located.array)?;
+        let lacks = has_unwritten(&located.array).map_err(|error| in_variable(error, self.model(), var))?;
         // A variable that is written may become longer.
         Ok(match self.opened {
             Opened::ReadOnly(_) => *located.has_unwritten.get_or_init(|| lacks),

@@ -160,6 +160,15 @@ impl Location {
         of_url.or_else(|| is_named.then(|| (format, self.zarr_options(options))))
     }
 
+    /// Returns a word of a URL's fragment that asks for another Zarr store than one of this format and kind: another version, or one with or
+    /// without netCDF's metadata.
+    pub fn zarr_word_against(&self, format: Format, options: &ZarrOptions) -> Option<&'static str> {
+        match self {
+            Location::Url(url) => url.zarr_word_against(format, options.nczarr),
+            _ => None,
+        }
+    }
+
     /// Returns options of a Zarr store that is to be made here with what the fragment of a URL says of them: `noxarray`, `noconsolidated`,
     /// `zip`. A name that ends in `.zip` says `zip` as well.
     pub fn zarr_options(&self, options: ZarrOptions) -> ZarrOptions {

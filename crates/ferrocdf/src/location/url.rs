@@ -87,6 +87,18 @@ impl Url {
         self.asks_for_zarr().then(|| (Format::new(container, DataModel::Netcdf4), options))
     }
 
+    /// Returns a word of the fragment that asks for another store than this one: another version, or one with or without netCDF's metadata.
+    pub(super) fn zarr_word_against(&self, format: Format, nczarr: bool) -> Option<&'static str> {
+        let is_nczarr = self.has_mode("nczarr");
+        let version = if format.container() == Container::ZarrV3 { "v2" } else { "v3" };
+        let kinds: &[&str] = match nczarr {
+            true if is_nczarr => &[],
+            true => &["zarr", "xarray"],
+            false => &["nczarr"],
+        };
+        kinds.iter().copied().chain([version]).find(|word| self.has_mode(word))
+    }
+
     /// Returns options of a store that is to be made with what the fragment says of them: `noxarray`, `noconsolidated`, `zip`.
     pub(super) fn zarr_options(&self, options: ZarrOptions) -> ZarrOptions {
         ZarrOptions {

@@ -51,8 +51,13 @@ pub(super) fn filters_of(steps: impl Iterator<Item = Parameters>) -> (Vec<Filter
                 filters.push(Filter { id, params });
             }
             FilterId::Named(name) if name == "transpose" => {}
-            // The same blocks in another frame.
-            FilterId::Named(name) if name == LZ4 => filters.push(Filter { id: Filter::LZ4, params: vec![] }),
+            // The same blocks in another frame. HDF5's filter has a block size first, of which 0 is the default, and passes over a second number:
+            // the acceleration.
+            FilterId::Named(name) if name == LZ4 => {
+                let params = params.first().filter(|&&acceleration| acceleration != 1);
+                let params = params.map_or(vec![], |&acceleration| vec![0, acceleration]);
+                filters.push(Filter { id: Filter::LZ4, params });
+            }
             FilterId::Named(name) => {
                 let is_of_bytes = BYTE_CODECS.contains(&&*name);
                 let (name, filters_before) = (name.to_string(), filters.len());

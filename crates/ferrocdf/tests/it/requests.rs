@@ -111,14 +111,14 @@ fn chunks_side_by_side_are_one_request() {
 
 #[test]
 fn chunks_of_slow_files_are_copied_unopened() {
-    let file = |values: &[i32]| {
+    let file = |filters: &[u32], values: &[i32]| {
         let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
         file.add_dimension("x", 1000).unwrap();
         file.add_variable::<i32>("v", &["x"]).unwrap();
         file.define(|model| {
             let storage = &mut model.var_mut(VarId(0)).storage;
             storage.chunking = Some(Chunking::Chunked(vec![100]));
-            storage.set_filter(Filter::FLETCHER32, vec![]);
+            storage.filters = filters.iter().map(|&id| Filter { id, params: vec![] }).collect();
             Ok(())
         })
         .unwrap();
@@ -128,17 +128,23 @@ fn chunks_of_slow_files_are_copied_unopened() {
         file
     };
     let values: Vec<i32> = (0..1000).map(|value| value * 7919 + 13).collect();
-    let mut bytes = file(&values).into_bytes().unwrap().unwrap();
-    // A chunk whose checksum is wrong cannot be decoded.
-    let damaged = values[555].to_ne_bytes();
-    let at = bytes.windows(4).position(|bytes| bytes == damaged).unwrap();
-    bytes[at] ^= 1;
-    let slow = Counting::new(MemoryBlob::new(bytes)).with_cost(Cost::REMOTE);
-    let source = File::from_blob(Arc::new(slow), &OpenOptions::default()).unwrap();
-    let target = file(&[]);
-    copy_data(&source, &target, &[(VarId(0), VarId(0))], 1 << 20, &mut |_| {}).unwrap();
-    let copy = File::from_bytes(target.into_bytes().unwrap().unwrap()).unwrap();
+    let copy_damaged = |filters: &[u32], stored: &[u8]| {
+        let mut bytes = file(filters, &values).into_bytes().unwrap().unwrap();
+        let at = bytes.windows(stored.len()).position(|bytes| bytes == stored).unwrap();
+        bytes[at] ^= 1;
+        let slow = Counting::new(MemoryBlob::new(bytes)).with_cost(Cost::REMOTE);
+        let source = File::from_blob(Arc::new(slow), &OpenOptions::default()).unwrap();
+        let target = file(filters, &[]);
+        copy_data(&source, &target, &[(VarId(0), VarId(0))], 1 << 20, &mut |_| {})?;
+        File::from_bytes(target.into_bytes()?.unwrap())
+    };
+    // A chunk that is shuffled after its checksum was added: only decoding it shows that the checksum is wrong.
+    let low: Vec<u8> = values[500..600].iter().map(|value| value.to_le_bytes()[0]).collect();
+    let copy = copy_damaged(&[Filter::FLETCHER32, Filter::SHUFFLE], &low).unwrap();
     let read = |start: u64| copy.read_values(VarId(0), &[start], &[100]);
     assert_eq!(read(400), Ok(Values::Int(values[400..500].to_vec())));
     assert!(read(500).is_err(), "the wrong checksum was copied");
+    // A checksum at the end is verified.
+    let error = copy_damaged(&[Filter::FLETCHER32], &values[555].to_le_bytes()).err().unwrap();
+    assert!(error.what.contains("/v: chunk (5) at byte ") && error.what.contains("checksum"), "{error}");
 }

@@ -73,7 +73,7 @@ fn check(location: &Location, from: u64, numbers: &[i32]) {
 }
 
 fn is_conflict<T>(done: Result<T>) {
-    assert_eq!(done.err().expect("a conflict").code, Code::EOBJECT);
+    assert_eq!(done.err().expect("a conflict").code, Code::ESTALE);
 }
 
 #[test]

@@ -114,6 +114,11 @@ fn copy(
         Some(Overlap::Overwrites) => return Err(Stop::Said("output would overwrite input".to_string())),
         Some(Overlap::Within) => return Err(Stop::Said("output would lie within input".to_string())),
     }
+    if let (Some(format), Some(zarr)) = (options.kind, &options.zarr)
+        && let Some(why) = kinds::contradiction(&options.output, format, zarr)
+    {
+        return Err(Stop::Said(why));
+    }
     let opening = opening.clone().all_attributes(true);
     let input = Input::open_with(&options.input, options.read_in_memory, &opening)?;
     let source = input.file.model();

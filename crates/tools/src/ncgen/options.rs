@@ -300,9 +300,17 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
     }
     if options.language.is_none_or(|language| language == Language::Binary)
         && let Some(output) = &options.output
-        && let Some(asked) = kinds::zarr_of_output(Path::new(output), options.format)
     {
-        (options.format, options.zarr) = (Some(asked.0), asked.1);
+        let output = Path::new(output);
+        if let Some(asked) = kinds::zarr_of_output(output, options.format) {
+            (options.format, options.zarr) = (Some(asked.0), asked.1);
+        }
+        if let Some(why) =
+            options.format.and_then(|format| kinds::contradiction(output, format, &options.zarr))
+        {
+            tell(errors, format!("{}: {why}", options.program));
+            return Step::Exit(2);
+        }
     }
     if options.format.is_some_and(kinds::is_zarr) {
         options.extension = ".zarr";

@@ -193,4 +193,23 @@ fn words_of_the_output_count_with_a_kind_and_without() {
     assert_eq!(call(&[source, &url("name.zarr", "noconsolidated")]), (0, String::new()));
     let root = std::fs::read_to_string(at("name.zarr/zarr.json")).unwrap();
     assert!(!root.contains("consolidated_metadata"), "{root}");
+
+    for (kind, words, word) in [
+        ("zarr3", "mode=nczarr", "nczarr"),
+        ("nczarr3", "mode=zarr,file", "zarr"),
+        ("nczarr2", "mode=xarray", "xarray"),
+        ("nczarr2", "mode=nczarr,v3", "v3"),
+        ("zarr3", "mode=zarr,v2", "v2"),
+    ] {
+        let (code, said) = call(&["-k", kind, source, &url("other.zarr", words)]);
+        let why = format!("\"{word}\" asks for another Zarr store than -k does");
+        assert!(code == 1 && said.contains(&why) && !at("other.zarr").exists(), "{kind} {words}: {said}");
+    }
+    for (kind, words) in [("zarr3", "mode=zarr"), ("nczarr3", "mode=nczarr,zarr"), ("zarr2", "mode=xarray")] {
+        assert_eq!(
+            call(&["-k", kind, source, &url("same.zarr", words)]),
+            (0, String::new()),
+            "{kind} {words}"
+        );
+    }
 }

@@ -119,6 +119,15 @@ fn shards_are_made_kept_and_changed() {
 }
 
 #[test]
+fn shards_that_no_memory_holds_are_refused_with_the_variable() {
+    let place = Place::new();
+    let (code, said) = place.nccopy(&["-M", "0", "--shards", "y/40000,x/60000"], "a.nc", "a.zarr");
+    let why = "/v: shards of shape [40000, 60000], of more than 1073741824 bytes";
+    assert!(code == 1 && said.starts_with("NetCDF: Invalid argument") && said.contains(why), "{said}");
+    assert!(!std::path::Path::new(&place.path("a.zarr")).exists());
+}
+
+#[test]
 fn codecs_that_zarr_python_lacks_are_written_and_told_once() {
     let place = Place::new();
     for kind in ["zarr2", "zarr3", "nczarr2", "nczarr3"] {

@@ -108,6 +108,31 @@ fn codecs_of_bytes_are_carried_from_version_to_version() {
     }
 }
 
+#[test]
+fn acceleration_of_lz4_is_kept_through_other_frames() {
+    let place = Place::new();
+    let cdl = r#"netcdf a { dimensions: x = 8; variables: int v(x); v:_ChunkSizes = 4;
+        v:_Codecs = "[{\"id\": \"lz4\", \"acceleration\": 7}]"; data: v = 1, 2, 3, 4, 5, 6, 7, 8; }"#;
+    place.ncgen("zarr2", cdl, "a.zarr");
+    for (kind, from, to) in [
+        ("zarr3", "a.zarr", "b.zarr"),
+        ("nczarr2", "b.zarr", "c.zarr"),
+        ("nc4", "c.zarr", "d.nc"),
+        ("zarr3", "d.nc", "e.zarr"),
+    ] {
+        assert_eq!(place.nccopy(kind, from, to), (0, String::new()), "{kind}");
+        if kind != "nc4" {
+            let array = place.array(to, "v");
+            assert!(array.contains(r#""acceleration": 7"#), "{to}: {array}");
+        }
+        let file = File::open(place.path(to)).unwrap();
+        let v = file.variable("v").unwrap();
+        assert_eq!(v.get_values::<i32, _>(..).unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+        let filters = file.model().var(v.id()).storage.filters.clone();
+        assert_eq!(filters, [Filter { id: Filter::LZ4, params: vec![0, 7] }], "{to}");
+    }
+}
+
 /// Arrays without any chunk: name, data type and fill value of version 2, the fill value in version 3.
 const ARRAYS: [(&str, &str, &str, &str); 6] = [
     ("yes", "|b1", "true", "true"),

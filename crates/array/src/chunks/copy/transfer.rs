@@ -1,4 +1,4 @@
-//! Copying encoded chunks to another array without decoding them.
+//! Copying encoded chunks to another array without decoding them. A checksum that the last filter added is verified.
 //!
 //! Chunks are transferred in batches. Those of a batch are read in the order of their positions, adjacent ones with one request;
 //! space is allocated in the order of the chunks; contiguous chunks are written with one write. While one batch is written the
@@ -9,7 +9,7 @@ use std::ops::Range;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use super::source::{Copier, SourceChunk};
-use crate::chunks::decoded::Key;
+use crate::chunks::decoded::{Key, too_short};
 use crate::chunks::encode::{BATCH_BYTES, each};
 use crate::chunks::fetch_plan::coalesce;
 use crate::chunks::index::ChunkBatch;
@@ -39,9 +39,11 @@ impl Copier<'_> {
             }
             each(shares(&chunks), &mut jobs, |_, (range, group)| self.fetch(range, group))?;
         }
-        // Checksums are recorded only after all chunks were read: after an error no chunk of the batch is written, so none may
+        // Attempts are recorded only after all chunks were read and checked: after an error no chunk of the batch is written, so none may
         // count as verified.
-        each(shares(&chunks), &mut split(&chunks, &mut memory), |_, (chunk, bytes)| {
+        let mut read = split(&chunks, &mut memory);
+        each(shares(&chunks), &mut read, |_, (chunk, bytes)| self.check(chunk, bytes))?;
+        each(shares(&chunks), &mut read, |_, (chunk, bytes)| {
             self.record(chunk, bytes);
             Ok(())
         })?;
@@ -51,6 +53,16 @@ impl Copier<'_> {
             Some(*end)
         }));
         Ok(CopyBatch { chunks, memory, starts })
+    }
+
+    /// Checks as much of a chunk as can be checked without decoding it: its checksum, or its length if it has no filters.
+    fn check(&self, chunk: &SourceChunk, encoded: &[u8]) -> Result<()> {
+        let (chain, len) = (&self.from.chain, encoded.len() as u64);
+        let checked = match chain.is_identity(chunk.mask()) {
+            true if len < self.chunk_len => Err(too_short(len, self.chunk_len, chunk.location)),
+            _ => chain.verify_checksum(chunk.mask(), encoded),
+        };
+        checked.map_err(|error| error.at(self.stored().name(&chunk.key, chunk.location)))
     }
 
     /// Fetches a batch of chunks, and removes the missing ones from the list.

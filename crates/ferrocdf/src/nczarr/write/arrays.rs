@@ -7,7 +7,7 @@ use ferrocdf_codec::{ArrayInfo, Chain, Codecs, DatasetInfo, FilterId, Step};
 use ferrocdf_model::{
     Chunking, Endian, Filter, Model, NamedCodec, Owner, Storage, StoredFill, Type, Values, VarId,
 };
-use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, NewArray, Version};
+use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, MAX_SHARD, NewArray, Version};
 use half::f16;
 
 use crate::nc4::chosen_chunks;
@@ -55,10 +55,11 @@ pub(super) fn of(
         }
     }
     let fill_value = fill_value(model, var, version, &element)?;
+    let shard_shape = shard_shape(model, var, &element)?;
     Ok(NewArray {
         shape,
         chunk_shape: chunks,
-        shard_shape: storage.shards.clone().filter(|shards| !shards.is_empty()),
+        shard_shape,
         index_first: form.index_first,
         order: form.order,
         element,
@@ -67,6 +68,25 @@ pub(super) fn of(
         separator: ChunkKeys::usual_separator(version),
         dimension_names: names,
     })
+}
+
+/// Returns the shape of the shards of a variable, if it has some.
+///
+/// # Errors
+/// `NC_EINVAL` for shards that are too large to be written.
+fn shard_shape(model: &Model, var: VarId, element: &Element) -> Result<Option<Vec<u64>>> {
+    let Some(shards) = model.var(var).storage.shards.as_ref().filter(|shards| !shards.is_empty()) else {
+        return Ok(None);
+    };
+    let size = element.data_type.size().unwrap_or(1) as u64;
+    let bytes = shards.iter().try_fold(size, |bytes, &len| bytes.checked_mul(len));
+    if bytes.is_some_and(|bytes| bytes <= MAX_SHARD) {
+        return Ok(Some(shards.clone()));
+    }
+    let what = format!(
+        "shards of shape {shards:?}, of more than {MAX_SHARD} bytes: each is written whole, from memory; ask for smaller ones"
+    );
+    Err(Error::new(Code::EINVAL, what).at(model.var_path(var)))
 }
 
 fn element(model: &Model, var: VarId, target: Target) -> Result<Element> {
@@ -108,7 +128,11 @@ fn steps(
         let bytes = elements.saturating_mul(size.unwrap_or(1) as u64);
         let size = u32::try_from(size.unwrap_or(1)).unwrap_or(u32::MAX);
         match *id {
-            Filter::LZ4 => return Step { id: FilterId::named(LZ4), name, optional: false, params: vec![] },
+            // The block size of HDF5 is left out, the acceleration is kept.
+            Filter::LZ4 => {
+                let params = params.get(1..2).unwrap_or_default().to_vec();
+                return Step { id: FilterId::named(LZ4), name, optional: false, params };
+            }
             Filter::BLOSC => set_blosc_sizes(&mut params, version, size),
             _ => {
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -187,7 +211,7 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             if bytes.len() > size {
                 let what =
                     format!("a fill value of {} bytes, where strings have at most {size}", bytes.len());
-                return Err(Error::new(Code::ERANGE, what).at(model.var_path(var)));
+                return Err(Error::new(Code::EVARSIZE, what).at(model.var_path(var)));
             }
             bytes.resize(size, 0);
             FillValue::Bytes(bytes)

@@ -8,6 +8,7 @@ use ferrocdf_model::{Attr, DimId, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::{Data, NcZarrWriter, data};
+use crate::data::in_variable;
 use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
 };
@@ -203,7 +204,7 @@ impl WriteDriver for NcZarrWriter {
             Flush::All => self.flush_data(model),
         };
         // Changes that are refused, since another writer made others, are no reason to keep all else from being stored.
-        if stored.as_ref().is_err_and(|error| error.code != Code::EOBJECT) {
+        if stored.as_ref().is_err_and(|error| error.code != Code::ESTALE) {
             return stored;
         }
         self.put_documents(model)?;
@@ -226,8 +227,8 @@ impl NcZarrWriter {
                     elements.lock().unwrap_or_else(PoisonError::into_inner).flush()
                 }
             };
-            let done = done.map_err(|error| error.at(model.var_path(var)));
-            if failed.as_ref().is_ok() || done.as_ref().is_err_and(|error| error.code != Code::EOBJECT) {
+            let done = done.map_err(|error| in_variable(error, model, var));
+            if failed.as_ref().is_ok() || done.as_ref().is_err_and(|error| error.code != Code::ESTALE) {
                 failed = done;
             }
         }
