@@ -19,7 +19,7 @@ use crate::messages::{
     ChunkIndex, ChunkedLayout, Class, DataLayout, Dataspace, Datatype, Fill, FillMessage, HeapId, SpaceKind,
     pipeline,
 };
-use crate::objects::attribute::Parts;
+use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
 use crate::objects::encode::{self, HeaderForm, NewChunk, NewMessage};
 use crate::objects::header::kind;
@@ -337,8 +337,9 @@ fn attribute(name: &str, values: &[i32]) -> Vec<u8> {
     let space = Dataspace { kind: SpaceKind::Simple, dims: vec![values.len() as u64], max: None };
     let data: Vec<u8> = values.iter().copied().flat_map(i32::to_le_bytes).collect();
     let (datatype, dataspace) = (int().encode().unwrap(), space.encode(SIZES).unwrap());
-    let (flags, charset, name) = (0, 1, name.as_bytes());
-    Parts { flags, name, charset, datatype: &datatype, dataspace: &dataspace, data: &data }.encode().unwrap()
+    let (flags, charset, name) = (0, 1, name.as_bytes().into());
+    let (datatype, dataspace) = (datatype.into(), dataspace.into());
+    AttributeMessage { flags, name, charset, datatype, dataspace, data: &data }.encode().unwrap()
 }
 
 fn link(name: &str, order: Option<i64>, target: LinkTarget) -> Link {
@@ -571,8 +572,14 @@ fn committed_types(imaged: bool) {
     let space = Dataspace { kind: SpaceKind::Simple, dims: vec![3], max: None };
     let shared = encode::committed(committed, SIZES).unwrap();
     let dataspace = space.encode(SIZES).unwrap();
-    let parts =
-        Parts { flags: 1, name: b"att", charset: 0, datatype: &shared, dataspace: &dataspace, data: &data };
+    let parts = AttributeMessage {
+        flags: 1,
+        name: b"att"[..].into(),
+        charset: 0,
+        datatype: shared[..].into(),
+        dataspace: dataspace.clone().into(),
+        data: &data,
+    };
     let address = Some(file.add(&data));
     let layout = DataLayout::Contiguous { address, size: Some(data.len() as u64) };
     let fill = FillMessage { value: Fill::Default, allocation: 2, writing: 2 };

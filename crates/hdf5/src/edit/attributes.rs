@@ -10,7 +10,7 @@ use super::extents;
 use super::named::Named;
 use super::object::{Extent, NOT_SHARED, Object, message};
 use crate::heaps::FractalHeap;
-use crate::objects::attribute::parts;
+use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
 use crate::objects::header::{Message, kind};
 use crate::trees::btree2::Tree;
@@ -50,11 +50,11 @@ pub(super) struct Attribute {
 
 /// The committed datatype that an attribute message is of.
 pub(super) fn committed_type(body: &[u8], sizes: Sizes) -> Option<Address> {
-    let parts = parts(body).ok()?;
-    if parts.flags & 0x01 == 0 {
+    let message = AttributeMessage::decode(body).ok()?;
+    if message.flags & 0x01 == 0 {
         return None;
     }
-    committed_at(parts.datatype, sizes)
+    committed_at(&message.datatype, sizes)
 }
 
 /// The object that a shared message is of, unless it is in the shared message table.
@@ -117,7 +117,7 @@ impl Attributes {
             body = file.shared_message(kind::ATTRIBUTE, id)?;
             flags &= !Message::SHARED;
         }
-        let name = parts(&body)?.name.to_vec();
+        let name = AttributeMessage::decode(&body)?.name.to_vec();
         // As the HDF5 library numbers those of a header without an order.
         let number = Some(order.unwrap_or(self.next)).filter(|&order| order != NO_ORDER);
         let order = number.unwrap_or(self.next);

@@ -40,7 +40,7 @@ use ferrocdf_store::BlobMut;
 
 use crate::groups::LinkTarget;
 use crate::messages::{Dataspace, Datatype, HeapId};
-use crate::objects::attribute::Parts;
+use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::encode::{committed, reference_count};
 use crate::objects::header::{Message, kind};
 use crate::superblock::TreeSizes;
@@ -484,12 +484,12 @@ impl Editor {
             Some(at) => committed(at, sizes)?,
             None => datatype.encode()?,
         };
-        let body = Parts {
+        let body = AttributeMessage {
             flags: u8::from(at.is_some()),
-            name: name.as_bytes(),
+            name: name.as_bytes().into(),
             charset: u8::from(!name.is_ascii()),
-            datatype: &stored,
-            dataspace: &space.encode(sizes)?,
+            datatype: stored.into(),
+            dataspace: space.encode(sizes)?.into(),
             data: &data,
         }
         .encode()?;
@@ -537,11 +537,9 @@ impl Editor {
         if attributes.list.get(new.as_bytes()).is_some() {
             return Err(Error::new(Code::ENAMEINUSE, format!("attribute {new:?} is there already")));
         }
-        let parts = crate::objects::attribute::parts(&found.body)?;
-        let mut dataspace = parts.dataspace.to_vec();
-        dataspace.shrink_to_fit();
-        let charset = u8::from(!new.is_ascii());
-        let body = Parts { name: new.as_bytes(), charset, dataspace: &dataspace, ..parts }.encode()?;
+        let mut message = AttributeMessage::decode(&found.body)?;
+        (message.name, message.charset) = (new.as_bytes().into(), u8::from(!new.is_ascii()));
+        let body = message.encode()?;
         attributes.list.rename(old.as_bytes(), new.as_bytes());
         attributes.changed = true;
         let renamed = attributes.list.get_mut(new.as_bytes());

@@ -1,6 +1,7 @@
 //! "Data Objects" (IV): object headers, their messages, and attributes.
 
 pub mod attribute;
+pub(crate) mod attribute_message;
 pub(crate) mod dense_info;
 pub(crate) mod encode;
 pub mod header;
