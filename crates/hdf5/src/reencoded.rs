@@ -10,11 +10,12 @@ use std::sync::Arc;
 use ferrocdf_bytes::Result;
 use ferrocdf_store::MemoryBlob;
 
+use crate::messages::small::TreeSizes;
 use crate::messages::{DataLayout, Dataspace, Datatype, FillMessage, pipeline};
 use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, Of};
 use crate::objects::header::{Header, kind};
-use crate::superblock::{Superblock, TreeSizes};
+use crate::superblock::Superblock;
 use crate::{Address, File, Link, LinkTarget, Sizes};
 
 /// How often messages of a kind came out the same, and how often only with the same meaning.

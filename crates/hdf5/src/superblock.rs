@@ -7,7 +7,7 @@
 use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 use ferrocdf_store::Blob;
 
-use crate::wire::{self, Reader, Writer, bad};
+use crate::wire::{self, Writer, bad};
 use crate::{Address, Sizes};
 
 /// The first bytes of a superblock.
@@ -228,40 +228,6 @@ pub fn check_driver(name: &[u8]) -> Result<()> {
     Err(bad(format!("this file is a part of {parts}, and cannot be read alone")))
 }
 
-/// "B-tree 'K' Values" (IV.A.2.t, in the superblock extension): half the children of nodes of version 1 B-trees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeSizes {
-    /// Of chunk indexes.
-    pub chunks: u16,
-    /// Of groups.
-    pub groups: u16,
-    /// Half the entries of a symbol table node.
-    pub symbols: u16,
-}
-
-impl Default for TreeSizes {
-    fn default() -> Self {
-        TreeSizes { chunks: 32, groups: 16, symbols: 4 }
-    }
-}
-
-impl TreeSizes {
-    /// The values from a message.
-    pub fn decode(body: &[u8]) -> Result<TreeSizes> {
-        let mut r = Reader::new("B-tree 'K' values message", body);
-        r.version(0..=0)?;
-        Ok(TreeSizes { chunks: r.u16()?, groups: r.u16()?, symbols: r.u16()? })
-    }
-
-    /// The message.
-    pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut w = Writer::new("B-tree 'K' values message");
-        w.u8(0);
-        [self.chunks, self.groups, self.symbols].into_iter().for_each(|k| w.u16(k));
-        w.finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,13 +259,5 @@ mod tests {
         assert_eq!(format!("{again:?}"), format!("{other:?}"));
         assert!(Superblock { end: 1 << 32, ..other }.encode().is_err());
         assert!(Superblock { version: 1, ..superblock }.encode().is_err());
-    }
-
-    #[test]
-    fn tree_sizes() {
-        let sizes = TreeSizes { chunks: 64, groups: 16, symbols: 4 };
-        let bytes = sizes.encode().unwrap();
-        assert_eq!(bytes, [0, 64, 0, 16, 0, 4, 0]);
-        assert_eq!(TreeSizes::decode(&bytes).unwrap(), sizes);
     }
 }

@@ -191,6 +191,14 @@ impl Writer {
         self.uint(width, value as u64);
     }
 
+    /// A structure.
+    pub fn record(&mut self, record: &mut impl Record) {
+        match encode(record) {
+            Ok(bytes) => self.bytes(&bytes),
+            Err(error) => self.fail(&error.what),
+        }
+    }
+
     /// An address; `None` is the undefined one.
     pub fn address(&mut self, sizes: Sizes, address: Option<Address>) {
         if address == Some(Address(sizes.undefined())) {

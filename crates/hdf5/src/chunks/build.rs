@@ -66,7 +66,7 @@ pub(crate) struct NewIndex<'a> {
     pub space: &'a Dataspace,
     /// Whether chunks have filters.
     pub filtered: bool,
-    /// Half the children of a node of a version 1 B-tree, see [`crate::superblock::TreeSizes`].
+    /// Half the children of a node of a version 1 B-tree, see [`crate::messages::small::TreeSizes`].
     pub half: u16,
 }
 

@@ -13,8 +13,9 @@ use crate::heaps::FractalHeap;
 use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
 use crate::objects::header::{Message, kind};
+use crate::objects::shared::{SharedPlace, resolve};
 use crate::trees::btree2::Tree;
-use crate::wire::{Reader, bad};
+use crate::wire::Reader;
 use crate::{Address, File, Sizes};
 
 /// The most attributes in a header, and the fewest in a heap, unless the header says otherwise.
@@ -59,13 +60,10 @@ pub(super) fn committed_type(body: &[u8], sizes: Sizes) -> Option<Address> {
 
 /// The object that a shared message is of, unless it is in the shared message table.
 pub(super) fn committed_at(body: &[u8], sizes: Sizes) -> Option<Address> {
-    let mut reader = Reader::new("shared message", body);
-    let (version, place) = (reader.u8().ok()?, reader.u8().ok()?);
-    if version == 3 && place == 1 {
-        return None;
+    match SharedPlace::decode(body, sizes).ok()? {
+        SharedPlace::Object(at) => Some(at),
+        SharedPlace::Heap(_) => None,
     }
-    reader.skip(if version == 1 { 6 + sizes.length } else { 0 }).ok()?;
-    reader.address(sizes).ok()?
 }
 
 impl Attributes {
@@ -113,8 +111,7 @@ impl Attributes {
         let mut flags = flags;
         if flags & Message::SHARED != 0 {
             // The table keeps its own; here it is an attribute like others from now on.
-            let id = body.get(2..).ok_or_else(|| bad("a shared attribute of no place"))?;
-            body = file.shared_message(kind::ATTRIBUTE, id)?;
+            body = resolve(file, kind::ATTRIBUTE, &body)?.body;
             flags &= !Message::SHARED;
         }
         let name = AttributeMessage::decode(&body)?.name.to_vec();

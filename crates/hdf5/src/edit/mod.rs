@@ -39,11 +39,11 @@ use ferrocdf_codec::{Codecs, Step};
 use ferrocdf_store::BlobMut;
 
 use crate::groups::LinkTarget;
+use crate::messages::small::{ReferenceCount, TreeSizes};
 use crate::messages::{Dataspace, Datatype, HeapId};
 use crate::objects::attribute_message::AttributeMessage;
-use crate::objects::encode::{committed, reference_count};
 use crate::objects::header::{Message, kind};
-use crate::superblock::TreeSizes;
+use crate::objects::shared::committed;
 use crate::{Address, Dataset, File, HeapObject, OpenOptions, Placed, Source, Superblock};
 use attributes::{Attributes, committed_at, committed_type};
 use chunks::lock;
@@ -324,7 +324,7 @@ impl Editor {
         if object.message(kind::LAYOUT).is_none() && object.message(kind::DATATYPE).is_some() {
             // Whoever asks for the place of a datatype is about to use it: room for a reference count.
             messages.retain(|message| message.kind != kind::REFERENCE_COUNT);
-            messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, reference_count(1)));
+            messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, ReferenceCount(1).encode()?));
         }
         let len = object.fit(&messages, sizes);
         let at = lock(&self.space).take_meta(len)?;

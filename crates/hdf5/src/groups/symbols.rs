@@ -7,6 +7,7 @@ use ferrocdf_bytes::Result;
 
 use super::{Charset, Link, LinkTarget};
 use crate::heaps::LocalHeap;
+use crate::messages::small::SymbolTable;
 use crate::trees::btree1;
 use crate::wire::{Reader, bad, number};
 use crate::{Address, Source};
@@ -36,9 +37,7 @@ struct Entry {
 
 impl<'a> Table<'a> {
     fn open(source: &'a Source, message: &[u8]) -> Result<Table<'a>> {
-        let mut reader = Reader::new("symbol table message", message);
-        let tree = reader.defined(source.sizes, "B-tree")?;
-        let heap = reader.defined(source.sizes, "local heap")?;
+        let SymbolTable { tree, heap, .. } = SymbolTable::decode(message, source.sizes)?;
         Ok(Table { source, tree, heap: LocalHeap::open(source, heap)? })
     }
 

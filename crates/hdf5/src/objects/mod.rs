@@ -5,7 +5,8 @@ pub(crate) mod attribute_message;
 pub(crate) mod dense_info;
 pub(crate) mod encode;
 pub mod header;
-mod shared;
+pub(crate) mod prefix;
+pub(crate) mod shared;
 
 use ferrocdf_bytes::Result;
 
