@@ -208,16 +208,23 @@ const RESERVED: u64 = 64;
 /// Writes a structure to a vector.
 pub struct Encoder {
     bytes: Vec<u8>,
+    /// The byte where the structure begins.
+    start: usize,
     order: Order,
 }
 
 impl Encoder {
     /// An encoder with room for `capacity` bytes.
     pub fn new(order: Order, capacity: usize) -> Self {
-        Encoder { bytes: Vec::with_capacity(capacity), order }
+        Self::behind(Vec::with_capacity(capacity), order)
     }
 
-    /// The encoded structure.
+    /// An encoder of a structure that begins behind these bytes.
+    pub fn behind(bytes: Vec<u8>, order: Order) -> Self {
+        Encoder { start: bytes.len(), bytes, order }
+    }
+
+    /// The encoded structure, behind what was before it.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -251,8 +258,8 @@ impl Coder for Encoder {
     }
 
     fn pad(&mut self, unit: usize) -> Result<()> {
-        let padded = self.bytes.len().next_multiple_of(unit);
-        self.bytes.resize(padded, 0);
+        let padded = (self.bytes.len() - self.start).next_multiple_of(unit);
+        self.bytes.resize(self.start + padded, 0);
         Ok(())
     }
 
@@ -267,7 +274,7 @@ impl Coder for Encoder {
     }
 
     fn offset(&self) -> u64 {
-        self.bytes.len() as u64
+        (self.bytes.len() - self.start) as u64
     }
 }
 
@@ -476,6 +483,10 @@ mod tests {
         encoder.until_nul("text", &mut text).unwrap();
         assert!(encoder.until_nul("text", &mut b"a\0".to_vec()).is_err());
         assert_eq!(encoder.finish(), b"ab\0");
+        let mut behind = Encoder::behind(b"x".to_vec(), Order::Little);
+        behind.until_nul("text", &mut text).unwrap();
+        behind.pad(4).unwrap();
+        assert_eq!(behind.finish(), b"xab\0\0");
         let mut decoder = Decoder::new(b"ab\0cd", Order::Little, true);
         let mut found = vec![];
         decoder.until_nul("text", &mut found).unwrap();

@@ -37,6 +37,9 @@ pub trait Fields: Coder {
 
     /// Up to 8 bytes without a meaning: zero when written, and not looked at when read.
     fn reserved(&mut self, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
         self.uint("reserved", len, &mut 0)
     }
 

@@ -176,11 +176,6 @@ impl Writer {
         self.bytes.push(value);
     }
 
-    /// A number of two bytes.
-    pub fn u16(&mut self, value: u16) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
-    }
-
     /// A number of four bytes.
     pub fn u32(&mut self, value: u32) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
@@ -193,9 +188,11 @@ impl Writer {
 
     /// A structure.
     pub fn record(&mut self, record: &mut impl Record) {
-        match encode(record) {
-            Ok(bytes) => self.bytes(&bytes),
-            Err(error) => self.fail(&error.what),
+        let mut encoder = Encoder::behind(std::mem::take(&mut self.bytes), ORDER);
+        let written = record.fields(&mut encoder);
+        self.bytes = encoder.finish();
+        if let Err(error) = written {
+            self.fail(&error.what);
         }
     }
 
@@ -322,7 +319,7 @@ mod tests {
     fn the_writer_keeps_its_first_error() {
         let sizes = Sizes { offset: 2, length: 4 };
         let mut writer = Writer::signed("thing", b"ABCD", 1);
-        writer.u16(0x0302);
+        writer.uint(2, 0x0302);
         writer.address(sizes, None);
         writer.address(sizes, Some(Address(5)));
         writer.length(sizes, 6);

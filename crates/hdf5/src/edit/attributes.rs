@@ -11,11 +11,10 @@ use super::named::Named;
 use super::object::{Extent, NOT_SHARED, Object, message};
 use crate::heaps::FractalHeap;
 use crate::objects::attribute_message::AttributeMessage;
-use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
+use crate::objects::dense_info::{DenseInfo, DenseItem, DenseRecord, Of};
 use crate::objects::header::{Message, kind};
 use crate::objects::shared::{SharedPlace, resolve};
 use crate::trees::btree2::Tree;
-use crate::wire::Reader;
 use crate::{Address, File, Sizes};
 
 /// The most attributes in a header, and the fewest in a heap, unless the header says otherwise.
@@ -81,14 +80,11 @@ impl Attributes {
         if let Some((heap_at, by_name)) = all.info.heap.zip(all.info.by_name) {
             let (tree, heap) = (Tree::open(source, by_name)?, FractalHeap::open(source, heap_at)?);
             let mut found = vec![];
-            tree.walk(&mut |record| {
-                let mut reader = Reader::new("record of an attribute", record);
-                let (id, flags, order) = (reader.take(8)?, reader.u8()?, reader.u32()?);
-                let body = match flags & Message::SHARED {
-                    0 => heap.object(id)?.to_vec(),
-                    _ => file.shared_message(kind::ATTRIBUTE, id)?,
-                };
-                found.push((u64::from(order), flags & !Message::SHARED, body));
+            tree.walk(&mut |bytes| {
+                let record = DenseRecord::by_name(Of::Attributes, bytes)?;
+                let body = record.message(file, &heap)?.to_vec();
+                let DenseRecord { order, flags, .. } = record;
+                found.push((order, flags & !Message::SHARED, body));
                 Ok(())
             })?;
             // In the order in which they are listed; many may have the same number, that of none.

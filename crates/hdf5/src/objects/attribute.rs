@@ -11,11 +11,11 @@ use crate::heaps::{FractalHeap, HeapObject};
 use crate::messages::dataspace::Dataspace;
 use crate::messages::datatype::Datatype;
 use crate::trees::btree2::Tree;
-use crate::wire::{Reader, bad};
+use crate::wire::bad;
 use crate::{Address, File, Source};
 
 use super::attribute_message::{AttributeMessage, Part};
-use super::dense_info::{DenseInfo, NO_ORDER, Of};
+use super::dense_info::{DenseInfo, DenseRecord, NO_ORDER, Of};
 use super::header::{Message, Object, kind};
 use super::shared;
 
@@ -66,31 +66,22 @@ fn info(object: &Object) -> Result<Option<(Address, Address)>> {
     Ok(info.heap.zip(info.by_name))
 }
 
-/// "Version 2 B-tree, Type 8 Record Layout": an attribute by its name.
-#[derive(Clone, Copy, Debug)]
-struct Record {
-    id: [u8; 8],
-    flags: u8,
-    order: u32,
-    hash: u32,
+fn record(bytes: &[u8]) -> Result<DenseRecord> {
+    DenseRecord::by_name(Of::Attributes, bytes)
 }
 
-impl Record {
-    fn decode(bytes: &[u8]) -> Result<Record> {
-        let mut reader = Reader::new("record of an attribute", bytes);
-        Ok(Record { id: reader.array()?, flags: reader.u8()?, order: reader.u32()?, hash: reader.u32()? })
-    }
-
+impl DenseRecord {
     /// The attribute message it stands for.
-    fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
+    pub(crate) fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
         match self.flags & Message::SHARED {
             0 => heap.object(&self.id),
             _ => file.shared_message(kind::ATTRIBUTE, &self.id).map(HeapObject::of),
         }
     }
 
-    fn order(&self) -> Option<u32> {
-        Some(self.order).filter(|&order| order != NO_ORDER)
+    /// The order, stored in four bytes.
+    fn known_order(&self) -> Option<u32> {
+        u32::try_from(self.order).ok().filter(|&order| order != NO_ORDER)
     }
 }
 
@@ -122,26 +113,25 @@ impl Dense {
 }
 
 /// Where an attribute is.
-#[derive(Clone, Copy)]
 enum Stored<'a> {
     /// In the header.
     Here(&'a Message),
     /// In the heap.
-    There(&'a FractalHeap, Record),
+    There(&'a FractalHeap, DenseRecord),
 }
 
 impl Stored<'_> {
     fn order(&self) -> Option<u32> {
         match self {
             Stored::Here(message) => message.order.map(u32::from),
-            Stored::There(_, record) => record.order(),
+            Stored::There(_, record) => record.known_order(),
         }
     }
 
     /// What they are sorted by: those without a number of their own come last, since that stands as the largest one.
-    fn rank(&self) -> Option<u32> {
+    fn rank(&self) -> Option<u64> {
         match self {
-            Stored::Here(message) => message.order.map(u32::from),
+            Stored::Here(message) => message.order.map(u64::from),
             Stored::There(_, record) => Some(record.order),
         }
     }
@@ -181,8 +171,8 @@ impl Object {
             let heap = dense.heap(file.source())?;
             left = heap.most()?;
             found.reserve(dense.tree.records().min(USUAL) as usize);
-            dense.tree.walk(&mut |record| {
-                found.push(Stored::There(heap, Record::decode(record)?));
+            dense.tree.walk(&mut |bytes| {
+                found.push(Stored::There(heap, record(bytes)?));
                 Ok(())
             })?;
         }
@@ -239,8 +229,8 @@ impl Object {
             // The rest of an index that is damaged has nothing to show.
             let _ = dense.heap(self.file().source()).and_then(|heap| {
                 let mut left = heap.most()?;
-                dense.tree.walk(&mut |record| {
-                    let message = Record::decode(record)?.message(self.file(), heap)?;
+                dense.tree.walk(&mut |bytes| {
+                    let message = record(bytes)?.message(self.file(), heap)?;
                     let lies = || bad("attributes that are longer than their heap");
                     left = left.checked_sub(message.len() as u64).ok_or_else(lies)?;
                     look(&message);
@@ -263,8 +253,8 @@ impl Object {
         let hash = lookup3(name, 0);
         let heap = || dense.heap(file.source());
         let mut message = None;
-        let found = dense.tree.find(&mut |record| {
-            let record = Record::decode(record)?;
+        let found = dense.tree.find(&mut |bytes| {
+            let record = record(bytes)?;
             Ok(match hash.cmp(&record.hash) {
                 // Names of one hash are in the order of their bytes.
                 Ordering::Equal => name.cmp(&name_of(message.insert(record.message(file, heap()?)?))?),
@@ -272,8 +262,8 @@ impl Object {
             })
         })?;
         // The message is that of the last record with this hash, which is the one that was found.
-        let Some((record, message)) = found.zip(message) else { return Ok(None) };
-        Attribute::decode(file, &message, Record::decode(&record)?.order()).map(Some)
+        let Some((found, message)) = found.zip(message) else { return Ok(None) };
+        Attribute::decode(file, &message, record(&found)?.known_order()).map(Some)
     }
 
     /// The number of attributes.
