@@ -5,7 +5,7 @@
 
 mod dense;
 mod message;
-mod symbols;
+pub(crate) mod symbols;
 
 use ferrocdf_bytes::Result;
 

@@ -128,6 +128,13 @@ impl Record for ChildPointer {
     }
 }
 
+/// Returns the address that stands behind a key.
+pub(crate) fn child(stored: &[u8], sizes: Sizes) -> Result<Address> {
+    let mut child = ChildPointer { sizes, at: Address(0) };
+    fields::read(&mut child, WHAT, stored)?;
+    Ok(child.at)
+}
+
 /// The nodes of one tree.
 #[derive(Clone, Copy)]
 struct Tree<'a> {
@@ -187,9 +194,7 @@ impl Tree<'_> {
     }
 
     fn child(&self, stored: &[u8]) -> Result<Address> {
-        let mut child = ChildPointer { sizes: self.source.sizes, at: Address(0) };
-        fields::read(&mut child, WHAT, stored)?;
-        Ok(child.at)
+        child(stored, self.source.sizes)
     }
 }
 

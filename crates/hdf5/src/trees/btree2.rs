@@ -146,7 +146,7 @@ impl Header {
     }
 
     /// Bytes of a header.
-    fn len(sizes: Sizes) -> u64 {
+    pub fn len(sizes: Sizes) -> u64 {
         (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64
     }
 
