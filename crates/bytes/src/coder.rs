@@ -56,8 +56,11 @@ pub trait Coder: Sized {
         self.uint(name, width, value)
     }
 
-    /// Bytes with a NUL behind them, which is not one of them.
-    fn until_nul<B: Bytes>(&mut self, name: &'static str, value: &mut B) -> Result<()>;
+    /// Bytes with a NUL behind them, which is not one of them. Coders that read have a method of their own.
+    fn until_nul<B: Bytes>(&mut self, name: &'static str, value: &mut B) -> Result<()> {
+        self.bytes(name, value.as_ref().len() as u64, value)?;
+        self.uint(name, 1, &mut 0)
+    }
 
     /// Bytes up to the next multiple of `unit`, counted from the start of the structure; zero when written, and not
     /// looked at when read (the reference accepts any).
@@ -252,9 +255,8 @@ impl Coder for Encoder {
         if value.as_ref().contains(&0) {
             return Err(self.error(Code::ERANGE, format!("{name} has a NUL in it")));
         }
-        self.bytes.extend_from_slice(value.as_ref());
-        self.bytes.push(0);
-        Ok(())
+        self.bytes(name, value.as_ref().len() as u64, value)?;
+        self.uint(name, 1, &mut 0)
     }
 
     fn pad(&mut self, unit: usize) -> Result<()> {
@@ -304,11 +306,6 @@ impl Coder for Sizer {
         Ok(())
     }
 
-    fn until_nul<B: Bytes>(&mut self, _name: &'static str, value: &mut B) -> Result<()> {
-        self.size += value.as_ref().len() as u64 + 1;
-        Ok(())
-    }
-
     fn pad(&mut self, unit: usize) -> Result<()> {
         self.size += padding(self.size, unit);
         Ok(())
@@ -334,16 +331,20 @@ impl Coder for Sizer {
 pub struct Dumper<'a> {
     decoder: Decoder<'a>,
     depth: usize,
+    /// True inside the items of a list that are not printed.
+    is_silent: bool,
     text: String,
 }
 
 impl<'a> Dumper<'a> {
     /// Bytes of a field that are printed at most.
     const SHOWN: usize = 32;
+    /// Items of a list that are printed at most.
+    const ITEMS: u64 = 4096;
 
     /// A dumper at the start of `bytes`.
     pub fn new(bytes: &'a [u8], order: Order) -> Self {
-        Dumper { decoder: Decoder::new(bytes, order, true), depth: 0, text: String::new() }
+        Dumper { decoder: Decoder::new(bytes, order, true), depth: 0, is_silent: false, text: String::new() }
     }
 
     /// The bytes that no field has taken yet.
@@ -358,7 +359,9 @@ impl<'a> Dumper<'a> {
 
     fn line(&mut self, at: u64, text: std::fmt::Arguments<'_>) {
         use std::fmt::Write;
-        let _ = writeln!(self.text, "{at:8} {:indent$}{text}", "", indent = 2 * self.depth);
+        if !self.is_silent {
+            let _ = writeln!(self.text, "{at:8} {:indent$}{text}", "", indent = 2 * self.depth);
+        }
     }
 
     fn line_of_bytes(&mut self, at: u64, name: &str, value: &[u8]) {
@@ -410,7 +413,12 @@ impl Coder for Dumper<'_> {
         items: &mut Vec<T>,
         mut fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()> {
+        let outer = self.is_silent;
         for index in 0..count {
+            if index == Self::ITEMS {
+                self.line(self.offset(), format_args!("{name} {index} to {} are not shown", count - 1));
+                self.is_silent = true;
+            }
             let mut item = T::default();
             self.line(self.offset(), format_args!("{name} {index}"));
             self.depth += 1;
@@ -419,6 +427,7 @@ impl Coder for Dumper<'_> {
             result.map_err(|error| error.at(format_args!("{name} {index}")))?;
             items.push(item);
         }
+        self.is_silent = outer;
         Ok(())
     }
 

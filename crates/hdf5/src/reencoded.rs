@@ -131,7 +131,7 @@ fn file(bytes: Vec<u8>, counts: &mut Counts) -> Result<()> {
     Ok(())
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -57,6 +57,13 @@ impl Record for Table {
     }
 }
 
+impl Index {
+    /// True if the index is a B-tree, and not a list.
+    pub fn is_tree(&self) -> bool {
+        self.kind == 1
+    }
+}
+
 impl Table {
     /// Bytes of the table.
     pub fn len(&self) -> u64 {

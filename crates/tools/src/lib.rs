@@ -11,6 +11,7 @@ pub mod ncgen;
 pub mod plugins;
 mod progress;
 mod says;
+pub mod structure;
 mod target;
 mod version;
 pub mod zarr_conformance;

@@ -4,7 +4,7 @@
 //! were made is told where the file keeps it.
 
 mod dense;
-mod message;
+pub(crate) mod message;
 pub(crate) mod symbols;
 
 use ferrocdf_bytes::Result;

@@ -80,9 +80,14 @@ impl Entry {
         sizes.length + sizes.offset + 24
     }
 
+    /// True for a soft link.
+    pub fn is_soft(&self) -> bool {
+        self.cache_type == SOFT
+    }
+
     /// Where in the heap the path of a soft link is, in the first four bytes of the scratch-pad.
     fn soft(&self) -> Option<u64> {
-        (self.cache_type == SOFT).then_some(self.scratch[0] & 0xffff_ffff)
+        self.is_soft().then_some(self.scratch[0] & 0xffff_ffff)
     }
 }
 

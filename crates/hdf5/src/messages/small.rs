@@ -1,8 +1,9 @@
 //! Header messages of a few numbers: "Object Header Continuation", "Object Reference Count", "Group Info", "Symbol Table Message",
-//! "B-tree 'K' Values" and "Shared Message Table".
+//! "B-tree 'K' Values", "Shared Message Table", "Object Modification Time", "Driver Info" and "Metadata Cache Image".
 #![deny(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::{Coder, Record, Result};
+use smallvec::SmallVec;
 
 use crate::fields::{self, Fields};
 use crate::{Address, Sizes};
@@ -198,6 +199,79 @@ impl SharedMessageTable {
         let mut message = SharedMessageTable { sizes, at: Address(0), indexes: 0 };
         fields::read(&mut message, "shared message table message", body)?;
         Ok(message)
+    }
+}
+
+/// "Object Modification Time" (IV.A.2.s), in seconds since 1970.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ModificationTime(u32);
+
+impl Record for ModificationTime {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.version(1..=1, &mut 1)?;
+        c.reserved(3)?;
+        c.int("seconds after UNIX epoch", &mut self.0)
+    }
+}
+
+/// "Driver Info" (IV.A.2.u, in the superblock extension).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DriverInfo {
+    /// Which driver wrote the file.
+    pub name: SmallVec<[u8; 8]>,
+    information: Vec<u8>,
+}
+
+impl Record for DriverInfo {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.version(0..=0, &mut 0)?;
+        c.bytes("driver identification", 8, &mut self.name)?;
+        let mut len = self.information.len() as u64;
+        c.uint("driver information size", 2, &mut len)?;
+        c.bytes("driver information", len, &mut self.information)
+    }
+}
+
+impl DriverInfo {
+    pub fn decode(body: &[u8]) -> Result<DriverInfo> {
+        let mut message = DriverInfo::default();
+        fields::read(&mut message, "driver information message", body)?;
+        Ok(message)
+    }
+}
+
+/// "Metadata Cache Image" (IV.A.2.y, in the superblock extension).
+pub(crate) struct CacheImage {
+    pub sizes: Sizes,
+    /// `None` once the image was used.
+    pub at: Option<Address>,
+    pub len: u64,
+}
+
+impl Record for CacheImage {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.version(0..=0, &mut 0)?;
+        c.address("image block address", self.sizes, &mut self.at)?;
+        c.length("image block size", self.sizes, &mut self.len)
+    }
+}
+
+impl CacheImage {
+    const WHAT: &str = "metadata cache image message";
+
+    /// A message to be read.
+    pub fn unread(sizes: Sizes) -> CacheImage {
+        CacheImage { sizes, at: None, len: 0 }
+    }
+
+    pub fn decode(body: &[u8], sizes: Sizes) -> Result<CacheImage> {
+        let mut message = Self::unread(sizes);
+        fields::read(&mut message, Self::WHAT, body)?;
+        Ok(message)
+    }
+
+    pub fn encode(mut self) -> Result<Vec<u8>> {
+        fields::write(&mut self, Self::WHAT)
     }
 }
 

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::block::{Alloc, Block};
 use crate::fields::{self, Fields};
 use crate::heaps::NewHeap;
+use crate::objects::header::kind;
 use crate::trees::btree2::NewTree;
 use crate::wire::Writer;
 use crate::{Address, Sizes};
@@ -27,6 +28,22 @@ pub(crate) enum Of {
 }
 
 impl Of {
+    /// The message that says where the heap is.
+    pub fn kind(self) -> u16 {
+        match self {
+            Of::Links => kind::LINK_INFO,
+            Of::Attributes => kind::ATTRIBUTE_INFO,
+        }
+    }
+
+    /// The messages in the heap.
+    pub fn message_kind(self) -> u16 {
+        match self {
+            Of::Links => kind::LINK,
+            Of::Attributes => kind::ATTRIBUTE,
+        }
+    }
+
     fn what(self) -> &'static str {
         match self {
             Of::Links => "link info message",
@@ -74,10 +91,10 @@ pub(crate) struct DenseInfo {
 }
 
 /// "Link Info Message" or "Attribute Info Message".
-struct Message<'a> {
-    of: Of,
-    info: &'a mut DenseInfo,
-    sizes: Sizes,
+pub(crate) struct Message<'a> {
+    pub of: Of,
+    pub info: &'a mut DenseInfo,
+    pub sizes: Sizes,
 }
 
 /// The flags of messages with a maximum creation index, and with an index by creation order.

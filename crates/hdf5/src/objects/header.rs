@@ -72,6 +72,38 @@ pub mod kind {
     pub const SPACE_INFO: u16 = 0x17;
     /// Metadata Cache Image.
     pub const CACHE_IMAGE: u16 = 0x18;
+
+    /// The specification's name of a message.
+    pub(crate) fn name(kind: u16) -> &'static str {
+        match kind {
+            NIL => "NIL",
+            DATASPACE => "dataspace",
+            LINK_INFO => "link info",
+            DATATYPE => "datatype",
+            FILL_OLD => "fill value (old)",
+            FILL => "fill value",
+            LINK => "link",
+            EXTERNAL => "external data files",
+            LAYOUT => "data layout",
+            0x09 => "bogus",
+            GROUP_INFO => "group info",
+            PIPELINE => "filter pipeline",
+            ATTRIBUTE => "attribute",
+            0x0D => "object comment",
+            0x0E => "object modification time (old)",
+            SHARED_TABLE => "shared message table",
+            CONTINUATION => "object header continuation",
+            SYMBOL_TABLE => "symbol table message",
+            MODIFICATION_TIME => "object modification time",
+            TREE_SIZES => "B-tree 'K' values",
+            DRIVER_INFO => "driver info",
+            ATTRIBUTE_INFO => "attribute info",
+            REFERENCE_COUNT => "object reference count",
+            SPACE_INFO => "file space info",
+            CACHE_IMAGE => "metadata cache image",
+            _ => "unknown",
+        }
+    }
 }
 
 /// What an object is.

@@ -20,20 +20,20 @@ pub(crate) use build::NewTree;
 const HEADER: &str = "version 2 B-tree header";
 const NODE: &str = "version 2 B-tree node";
 /// Signature, version, type.
-const NODE_HEAD: usize = 6;
+pub(crate) const NODE_HEAD: usize = 6;
 
 /// "Version 2 B-tree Header".
 #[derive(Debug)]
 pub(crate) struct Header {
     sizes: Sizes,
-    record_type: u64,
-    node_size: u64,
-    record_size: u64,
-    depth: u64,
+    pub record_type: u64,
+    pub node_size: u64,
+    pub record_size: u64,
+    pub depth: u64,
     split: u64,
     merge: u64,
-    root: Option<Address>,
-    root_records: u64,
+    pub root: Option<Address>,
+    pub root_records: u64,
     records: u64,
 }
 
@@ -119,16 +119,16 @@ struct Visited {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     /// Records that a node can have.
-    most: u64,
+    pub most: u64,
     /// Records that can be in a node and all below it.
     below: u64,
     /// Bytes of a child pointer in such a node: address, count, and count of all below it.
-    pointer: [usize; 3],
+    pub pointer: [usize; 3],
 }
 
 impl Header {
     /// A header of an empty tree, with the percentages that the reference uses everywhere.
-    fn new(sizes: Sizes) -> Header {
+    pub fn new(sizes: Sizes) -> Header {
         let (record_type, node_size, record_size, depth) = (0, 0, 0, 0);
         let (split, merge, root, root_records, records) = (100, 40, None, 0, 0);
         Header {
@@ -151,7 +151,7 @@ impl Header {
     }
 
     /// The levels from the leaves up to the root.
-    fn levels(&self) -> Result<Vec<Level>> {
+    pub fn levels(&self) -> Result<Vec<Level>> {
         let lies = || bad("node size, record size and depth do not fit together");
         let room = self.node_size.checked_sub((NODE_HEAD + CHECKSUM) as u64).ok_or_else(lies)?;
         let most = room.checked_div(self.record_size).filter(|&most| most > 0).ok_or_else(lies)?;

@@ -264,6 +264,13 @@ impl Header {
         1u64.checked_shl(doubled).and_then(|times| self.starting_block.checked_mul(times))
     }
 
+    /// Where a row begins, counted from the start of its indirect block.
+    pub fn row_start(&self, row: u64) -> u64 {
+        // All rows before have together as many bytes as the row's blocks, but for the first.
+        let size = if row == 0 { 0 } else { self.row_size(row).unwrap_or(u64::MAX) };
+        size.saturating_mul(self.width)
+    }
+
     /// Rows of an indirect block whose blocks are direct ones.
     pub fn direct_rows(&self) -> u64 {
         u64::from(self.max_direct.ilog2() - self.starting_block.ilog2()) + 2
@@ -320,6 +327,7 @@ mod tests {
             let size = header.row_size(row).unwrap();
             for column in 0..4 {
                 assert_eq!(header.place(start), (row, column, start));
+                assert_eq!(header.row_start(row) + column * size, start);
                 assert_eq!(header.place(start + size - 1), (row, column, start));
                 start += size;
             }

@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 use ferrocdf::OpenOptions;
 use ferrocdf_tools::info::{self, Style};
 use ferrocdf_tools::nccopy::Foreign;
-use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins, zarr_conformance};
+use ferrocdf_tools::{nccopy, ncdump, ncgen, plugins, structure, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -39,7 +39,7 @@ enum Command {
         /// The file to look at: a path, or a URL (http, https, s3, gs, az).
         file: PathBuf,
     },
-    /// Print a file as CDL text; takes the options of `ncdump`.
+    /// Print a file as CDL text; takes the options of `ncdump`. With `--structure`: print how an HDF5 file is stored.
     #[command(disable_help_flag = true, override_usage = "ferrocdf dump [OPTIONS] FILE", after_help = help::dump())]
     Dump(Rest),
     /// Make a file from CDL text; takes the options of `ncgen`.
@@ -78,6 +78,13 @@ impl Rest {
     }
 }
 
+/// True if an option was among the words of a command line, from which it is taken out.
+fn takes(args: &mut Vec<OsString>, option: &str) -> bool {
+    let before = args.len();
+    args.retain(|word| word != option);
+    args.len() < before
+}
+
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Info { json, requests, no_hdfeos, all, file } => {
@@ -90,18 +97,17 @@ fn main() -> ExitCode {
                 }
             }
         }
-        Command::Dump(rest) => {
+        Command::Dump(mut rest) => {
+            if takes(&mut rest.args, "--structure") {
+                return structure::main(rest.args);
+            }
             let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
             let code = ncdump::dump_at_exit(rest.under("ferrocdf dump"), &mut out, &mut err);
             ExitCode::from(code as u8)
         }
         Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
         Command::Copy(mut rest) => {
-            let mut takes = |option: &str| {
-                let before = rest.args.len();
-                rest.args.retain(|word| word != option);
-                rest.args.len() < before
-            };
+            let mut takes = |option: &str| takes(&mut rest.args, option);
             let foreign = if takes("--strict") { Foreign::Strict } else { Foreign::Mapped };
             let (hdf_eos, hdf4_all) = (takes("--hdfeos"), takes("--all"));
             if hdf_eos && hdf4_all {
