@@ -51,6 +51,17 @@ pub trait Coder: Sized {
     /// `len` raw bytes, kept in a `Vec<u8>` or anything like it.
     fn bytes<B: Bytes>(&mut self, name: &'static str, len: u64, value: &mut B) -> Result<()>;
 
+    /// A position in the file, or something that leads to one: an unsigned integer that people read in hexadecimal.
+    fn position(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
+        self.uint(name, width, value)
+    }
+
+    /// Bytes with a NUL behind them, which is not one of them. Coders that read have a method of their own.
+    fn until_nul<B: Bytes>(&mut self, name: &'static str, value: &mut B) -> Result<()> {
+        self.bytes(name, value.as_ref().len() as u64, value)?;
+        self.uint(name, 1, &mut 0)
+    }
+
     /// Bytes up to the next multiple of `unit`, counted from the start of the structure; zero when written, and not
     /// looked at when read (the reference accepts any).
     fn pad(&mut self, unit: usize) -> Result<()>;
@@ -101,6 +112,11 @@ impl<'a> Decoder<'a> {
         self.ran_out && !self.end_is_real
     }
 
+    /// The bytes that no field has taken yet.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
     #[inline]
     fn take(&mut self, name: &'static str, len: u64) -> Result<&'a [u8]> {
         let left = &self.bytes[self.at..];
@@ -131,6 +147,7 @@ impl Coder for Decoder<'_> {
             // The common widths, each in one load.
             (Order::Big, &[a, b, c, d]) => u64::from(u32::from_be_bytes([a, b, c, d])),
             (Order::Little, &[a, b, c, d]) => u64::from(u32::from_le_bytes([a, b, c, d])),
+            (Order::Little, &[a, b, c, d, e, f, g, h]) => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
             (Order::Big, _) => bytes.iter().fold(0, join),
             (Order::Little, _) => bytes.iter().rev().fold(0, join),
         };
@@ -141,6 +158,19 @@ impl Coder for Decoder<'_> {
         let bytes = self.take(name, len)?;
         if !self.skims {
             *value = B::of(bytes);
+        }
+        Ok(())
+    }
+
+    fn until_nul<B: Bytes>(&mut self, name: &'static str, value: &mut B) -> Result<()> {
+        let rest = self.rest();
+        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
+            self.ran_out = true;
+            return Err(self.error(Code::ETRUNC, format!("{name} has no end")));
+        };
+        self.at += len + 1;
+        if !self.skims {
+            *value = B::of(&rest[..len]);
         }
         Ok(())
     }
@@ -181,16 +211,23 @@ const RESERVED: u64 = 64;
 /// Writes a structure to a vector.
 pub struct Encoder {
     bytes: Vec<u8>,
+    /// The byte where the structure begins.
+    start: usize,
     order: Order,
 }
 
 impl Encoder {
     /// An encoder with room for `capacity` bytes.
     pub fn new(order: Order, capacity: usize) -> Self {
-        Encoder { bytes: Vec::with_capacity(capacity), order }
+        Self::behind(Vec::with_capacity(capacity), order)
     }
 
-    /// The encoded structure.
+    /// An encoder of a structure that begins behind these bytes.
+    pub fn behind(bytes: Vec<u8>, order: Order) -> Self {
+        Encoder { start: bytes.len(), bytes, order }
+    }
+
+    /// The encoded structure, behind what was before it.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
@@ -214,9 +251,17 @@ impl Coder for Encoder {
         Ok(())
     }
 
+    fn until_nul<B: Bytes>(&mut self, name: &'static str, value: &mut B) -> Result<()> {
+        if value.as_ref().contains(&0) {
+            return Err(self.error(Code::ERANGE, format!("{name} has a NUL in it")));
+        }
+        self.bytes(name, value.as_ref().len() as u64, value)?;
+        self.uint(name, 1, &mut 0)
+    }
+
     fn pad(&mut self, unit: usize) -> Result<()> {
-        let padded = self.bytes.len().next_multiple_of(unit);
-        self.bytes.resize(padded, 0);
+        let padded = (self.bytes.len() - self.start).next_multiple_of(unit);
+        self.bytes.resize(self.start + padded, 0);
         Ok(())
     }
 
@@ -231,7 +276,7 @@ impl Coder for Encoder {
     }
 
     fn offset(&self) -> u64 {
-        self.bytes.len() as u64
+        (self.bytes.len() - self.start) as u64
     }
 }
 
@@ -281,67 +326,113 @@ impl Coder for Sizer {
     }
 }
 
-/// Prints a structure, a field a line, with byte offsets: the view for debugging a format.
-#[derive(Default)]
-pub struct Dumper {
-    at: u64,
+/// Prints a structure while it reads it, a field a line, with byte offsets: the view for debugging a format. What was read before
+/// an error is printed too.
+pub struct Dumper<'a> {
+    decoder: Decoder<'a>,
     depth: usize,
+    /// True inside the items of a list that are not printed.
+    is_silent: bool,
     text: String,
 }
 
-impl Dumper {
-    /// The fields of `record` as text.
-    pub fn dump<T: Record>(record: &mut T) -> Result<String> {
-        let mut dumper = Dumper::default();
-        record.fields(&mut dumper)?;
-        Ok(dumper.text)
+impl<'a> Dumper<'a> {
+    /// Bytes of a field that are printed at most.
+    const SHOWN: usize = 32;
+    /// Items of a list that are printed at most.
+    const ITEMS: u64 = 4096;
+
+    /// A dumper at the start of `bytes`.
+    pub fn new(bytes: &'a [u8], order: Order) -> Self {
+        Dumper { decoder: Decoder::new(bytes, order, true), depth: 0, is_silent: false, text: String::new() }
     }
 
-    fn line(&mut self, len: u64, text: std::fmt::Arguments<'_>) {
+    /// The bytes that no field has taken yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.decoder.rest()
+    }
+
+    /// The lines so far.
+    pub fn finish(self) -> String {
+        self.text
+    }
+
+    fn line(&mut self, at: u64, text: std::fmt::Arguments<'_>) {
         use std::fmt::Write;
-        let _ = writeln!(self.text, "{:8} {:indent$}{text}", self.at, "", indent = 2 * self.depth);
-        self.at += len;
+        if !self.is_silent {
+            let _ = writeln!(self.text, "{at:8} {:indent$}{text}", "", indent = 2 * self.depth);
+        }
+    }
+
+    fn line_of_bytes(&mut self, at: u64, name: &str, value: &[u8]) {
+        let more = if value.len() > Self::SHOWN { "..." } else { "" };
+        let shown = value[..value.len().min(Self::SHOWN)].escape_ascii();
+        self.line(at, format_args!("{name} = \"{shown}\"{more} ({} bytes)", value.len()));
     }
 }
 
-impl Coder for Dumper {
+impl Coder for Dumper<'_> {
+    const READS: bool = true;
+
     fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
-        self.line(width as u64, format_args!("{name} = {value}"));
+        let at = self.offset();
+        self.decoder.uint(name, width, value)?;
+        self.line(at, format_args!("{name} = {value}"));
+        Ok(())
+    }
+
+    fn position(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
+        let at = self.offset();
+        self.decoder.uint(name, width, value)?;
+        self.line(at, format_args!("{name} = {value:#x}"));
         Ok(())
     }
 
     fn bytes<B: Bytes>(&mut self, name: &'static str, len: u64, value: &mut B) -> Result<()> {
-        const SHOWN: usize = 32;
-        let value = value.as_ref();
-        let more = if value.len() > SHOWN { "..." } else { "" };
-        let shown = value[..value.len().min(SHOWN)].escape_ascii().to_string();
-        self.line(len, format_args!("{name} = \"{shown}\"{more} ({len} bytes)"));
+        let at = self.offset();
+        self.decoder.bytes(name, len, value)?;
+        self.line_of_bytes(at, name, value.as_ref());
+        Ok(())
+    }
+
+    fn until_nul<B: Bytes>(&mut self, name: &'static str, value: &mut B) -> Result<()> {
+        let at = self.offset();
+        self.decoder.until_nul(name, value)?;
+        self.line_of_bytes(at, name, value.as_ref());
         Ok(())
     }
 
     fn pad(&mut self, unit: usize) -> Result<()> {
-        self.at += padding(self.at, unit);
-        Ok(())
+        self.decoder.pad(unit)
     }
 
     fn list<T: Default>(
         &mut self,
         name: &'static str,
-        _count: u64,
+        count: u64,
         items: &mut Vec<T>,
         mut fields: impl FnMut(&mut T, &mut Self) -> Result<()>,
     ) -> Result<()> {
-        for (index, item) in items.iter_mut().enumerate() {
-            self.line(0, format_args!("{name} {index}"));
+        let outer = self.is_silent;
+        for index in 0..count {
+            if index == Self::ITEMS {
+                self.line(self.offset(), format_args!("{name} {index} to {} are not shown", count - 1));
+                self.is_silent = true;
+            }
+            let mut item = T::default();
+            self.line(self.offset(), format_args!("{name} {index}"));
             self.depth += 1;
-            fields(item, self)?;
+            let result = fields(&mut item, self);
             self.depth -= 1;
+            result.map_err(|error| error.at(format_args!("{name} {index}")))?;
+            items.push(item);
         }
+        self.is_silent = outer;
         Ok(())
     }
 
     fn offset(&self) -> u64 {
-        self.at
+        self.decoder.offset()
     }
 }
 
@@ -383,11 +474,33 @@ mod tests {
             back.fields(&mut Decoder::new(&bytes, order, true)).unwrap();
             assert_eq!(back, pair);
         }
-        let mut pair = Pair { tag: 7, text: b"x".to_vec() };
-        assert_eq!(
-            Dumper::dump(&mut pair).unwrap(),
-            "       0 tag = 7\n       2 length = 1\n       3 text = \"x\" (1 bytes)\n"
-        );
+    }
+
+    #[test]
+    fn dumps_show_what_was_read_before_an_error() {
+        let mut dumper = Dumper::new(&[7, 0, 1, b'x', 9, 0, 4, b'y'], Order::Little);
+        Pair::default().fields(&mut dumper).unwrap();
+        assert!(Pair::default().fields(&mut dumper).is_err());
+        let whole = "       0 tag = 7\n       2 length = 1\n       3 text = \"x\" (1 bytes)\n";
+        assert_eq!(dumper.finish(), format!("{whole}       4 tag = 9\n       6 length = 4\n"));
+    }
+
+    #[test]
+    fn texts_end_with_a_nul() {
+        let mut text = b"ab".to_vec();
+        let mut encoder = Encoder::new(Order::Little, 0);
+        encoder.until_nul("text", &mut text).unwrap();
+        assert!(encoder.until_nul("text", &mut b"a\0".to_vec()).is_err());
+        assert_eq!(encoder.finish(), b"ab\0");
+        let mut behind = Encoder::behind(b"x".to_vec(), Order::Little);
+        behind.until_nul("text", &mut text).unwrap();
+        behind.pad(4).unwrap();
+        assert_eq!(behind.finish(), b"xab\0\0");
+        let mut decoder = Decoder::new(b"ab\0cd", Order::Little, true);
+        let mut found = vec![];
+        decoder.until_nul("text", &mut found).unwrap();
+        assert_eq!((found, decoder.rest()), (text, &b"cd"[..]));
+        assert!(decoder.until_nul("text", &mut vec![]).is_err());
     }
 
     #[test]

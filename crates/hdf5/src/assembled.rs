@@ -15,15 +15,18 @@ use crate::chunks::build::{ChunkList, NewIndex};
 use crate::heaps::global;
 use crate::messages::datatype::{ByteOrder, Integer, Member, Pads, Text};
 use crate::messages::datatype::{Padding, Reference};
+use crate::messages::small::{Continuation, GroupInfo, ReferenceCount, TreeSizes};
 use crate::messages::{
     ChunkIndex, ChunkedLayout, Class, DataLayout, Dataspace, Datatype, Fill, FillMessage, HeapId, SpaceKind,
     pipeline,
 };
-use crate::objects::attribute::Parts;
+use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
-use crate::objects::encode::{self, HeaderForm, NewChunk, NewMessage};
+use crate::objects::encode::{NewChunk, NewMessage};
 use crate::objects::header::kind;
-use crate::superblock::{Superblock, TreeSizes};
+use crate::objects::prefix::HeaderForm;
+use crate::objects::shared::committed as committed_message;
+use crate::superblock::Superblock;
 use crate::{Address, Charset, Dataset, File, Link, LinkTarget, Sizes, cache_image};
 
 const SIZES: Sizes = Sizes { offset: 8, length: 8 };
@@ -104,7 +107,7 @@ impl Assembly {
         let body;
         if !second.is_empty() {
             let continued = self.take(next);
-            body = encode::continuation(continued, next, SIZES).unwrap();
+            body = Continuation { sizes: SIZES, at: continued, len: next }.encode().unwrap();
             let kind = kind::CONTINUATION;
             chunks[0].messages.push(NewMessage { kind, flags: 0, order: 0, body: &body });
             chunks.push(NewChunk { len: next, messages: second.to_vec() });
@@ -147,7 +150,7 @@ impl Assembly {
             messages.extend(bodies.into_iter().map(|body| (kind::LINK, 0, 0, body)));
         }
         messages.insert(0, (kind::LINK_INFO, 0, 0, info.encode(Of::Links, SIZES).unwrap()));
-        messages.insert(1, (kind::GROUP_INFO, 1, 0, encode::GROUP_INFO.to_vec()));
+        messages.insert(1, (kind::GROUP_INFO, 1, 0, GroupInfo::default().encode().unwrap()));
         messages
     }
 
@@ -323,7 +326,7 @@ fn steps() -> Vec<Step> {
 }
 
 fn form(flags: u8) -> HeaderForm {
-    HeaderForm { version: 2, flags, references: 1, times: None, attribute_limits: None }
+    HeaderForm::new(2, flags)
 }
 
 fn int() -> Datatype {
@@ -337,8 +340,9 @@ fn attribute(name: &str, values: &[i32]) -> Vec<u8> {
     let space = Dataspace { kind: SpaceKind::Simple, dims: vec![values.len() as u64], max: None };
     let data: Vec<u8> = values.iter().copied().flat_map(i32::to_le_bytes).collect();
     let (datatype, dataspace) = (int().encode().unwrap(), space.encode(SIZES).unwrap());
-    let (flags, charset, name) = (0, 1, name.as_bytes());
-    Parts { flags, name, charset, datatype: &datatype, dataspace: &dataspace, data: &data }.encode().unwrap()
+    let (flags, charset, name) = (0, 1, name.as_bytes().into());
+    let (datatype, dataspace) = (datatype.into(), dataspace.into());
+    AttributeMessage { flags, name, charset, datatype, dataspace, data: &data }.encode().unwrap()
 }
 
 fn link(name: &str, order: Option<i64>, target: LinkTarget) -> Link {
@@ -537,7 +541,7 @@ fn committed_types(imaged: bool) {
     // A link, the dataset and its attribute refer to it.
     let messages = [
         (kind::DATATYPE, 5, 0, compound.encode().unwrap()),
-        (kind::REFERENCE_COUNT, 0, 0, encode::reference_count(3)),
+        (kind::REFERENCE_COUNT, 0, 0, ReferenceCount(3).encode().unwrap()),
     ];
     let committed = file.header(form(0), &messages);
 
@@ -569,10 +573,16 @@ fn committed_types(imaged: bool) {
         data.extend(committed.0.to_le_bytes());
     }
     let space = Dataspace { kind: SpaceKind::Simple, dims: vec![3], max: None };
-    let shared = encode::committed(committed, SIZES).unwrap();
+    let shared = committed_message(committed, SIZES).unwrap();
     let dataspace = space.encode(SIZES).unwrap();
-    let parts =
-        Parts { flags: 1, name: b"att", charset: 0, datatype: &shared, dataspace: &dataspace, data: &data };
+    let parts = AttributeMessage {
+        flags: 1,
+        name: b"att"[..].into(),
+        charset: 0,
+        datatype: shared[..].into(),
+        dataspace: dataspace.clone().into(),
+        data: &data,
+    };
     let address = Some(file.add(&data));
     let layout = DataLayout::Contiguous { address, size: Some(data.len() as u64) };
     let fill = FillMessage { value: Fill::Default, allocation: 2, writing: 2 };

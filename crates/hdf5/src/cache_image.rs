@@ -7,11 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 use ferrocdf_store::{Blob, ReadRequest, Suffix, forward};
 
 use crate::block::Block;
-use crate::wire::{self, CHECKSUM, Reader, Writer, bad};
+use crate::fields::{self, Fields};
+use crate::messages::small::CacheImage;
+use crate::wire::{CHECKSUM, Writer, bad};
 use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "metadata cache image";
@@ -50,33 +52,21 @@ pub fn laid_over(source: &Source, message: &[u8]) -> Result<Arc<dyn Blob>> {
 /// What an image holds, by positions in the blob, and where the image itself is.
 pub fn entries(source: &Source, message: &[u8]) -> Result<Entries> {
     let sizes = source.sizes;
-    let mut reader = Reader::new("metadata cache image message", message);
-    reader.version(0..=0)?;
-    let (at, len) = (reader.address(sizes)?, reader.length(sizes)?);
+    let CacheImage { at, len, .. } = CacheImage::decode(message, sizes)?;
     // An image that was used is taken off by its address.
     let Some(at) = at else { return Ok((BTreeMap::new(), None)) };
     let bytes = source.read(WHAT, at, len)?;
-    let mut reader = Reader::new(WHAT, wire::checked(WHAT, at, &bytes)?);
-    reader.signature(b"MDCI").map_err(|error| error.at(at))?;
-    reader.version(0..=0)?;
-    // Flags and length of the image.
-    reader.skip(1 + sizes.length)?;
-    let count = reader.u32()?;
-
+    let mut image = ImageHead { sizes, len: 0, count: 0 };
+    let mut rest = fields::read_checked(&mut image, WHAT, at, &bytes)?;
     let mut over = BTreeMap::new();
-    for _ in 0..count {
-        // Type.
-        reader.skip(1)?;
-        let flags = reader.u8()?;
-        // Ring, age, dependent entries, dirty ones of them.
-        reader.skip(1 + 1 + 2 + 2)?;
-        let parents = usize::from(reader.u16()?);
-        // Rank among those not used lately.
-        reader.skip(4)?;
-        let (entry, len) = (reader.defined(sizes, "entry")?, reader.length(sizes)?);
-        reader.skip(if flags & IS_DEPENDENT != 0 { parents * sizes.offset } else { 0 })?;
-        let image = reader.take(usize::try_from(len).unwrap_or(usize::MAX))?;
-        over.insert(source.position(entry)?, image.to_vec());
+    for _ in 0..image.count {
+        let mut entry = ImageEntry::unread(sizes);
+        rest = &rest[fields::read(&mut entry, WHAT, rest)?..];
+        let len = usize::try_from(entry.len).unwrap_or(usize::MAX);
+        let short = || bad(format!("{WHAT} at {at}: an entry of {len} bytes, {} are left", rest.len()));
+        let (bytes, behind) = rest.split_at_checked(len).ok_or_else(short)?;
+        over.insert(source.position(entry.at)?, bytes.to_vec());
+        rest = behind;
     }
     Ok((over, Some((at, len))))
 }
@@ -90,23 +80,24 @@ pub(crate) fn encode(blocks: &[Block], sizes: Sizes) -> Result<Vec<u8>> {
     let mut entries = Writer::new("entries of a metadata cache image");
     for (rank, block) in blocks.iter().enumerate() {
         let kind = block.kind.cache_type();
-        entries.u8(kind.ok_or_else(|| bad(format!("{WHAT}: no cache holds {:?}", block.kind)))?);
-        entries.bytes(&[IS_DIRTY | IS_RANKED, USER_RING]);
-        // Age, dependent entries, dirty ones of them, those that this one depends on.
-        entries.zeros(1 + 2 + 2 + 2);
-        entries.count(4, rank + 1);
-        entries.address(sizes, Some(block.at));
-        entries.length(sizes, block.bytes.len() as u64);
+        entries.record(&mut ImageEntry {
+            kind: kind.ok_or_else(|| bad(format!("{WHAT}: no cache holds {:?}", block.kind)))?,
+            flags: IS_DIRTY | IS_RANKED,
+            ring: USER_RING,
+            rank: rank as u64 + 1,
+            at: block.at,
+            len: block.bytes.len() as u64,
+            ..ImageEntry::unread(sizes)
+        });
         if block.bytes.len() >= LARGEST || block.bytes.is_empty() {
             entries.fail(format_args!("a block of {} bytes at {}", block.bytes.len(), block.at));
         }
         entries.bytes(&block.bytes);
     }
     let entries = entries.finish()?;
-    let mut w = Writer::signed(WHAT, b"MDCI", 0);
-    w.u8(0);
-    w.length(sizes, (4 + 1 + 1 + sizes.length + 4 + entries.len() + CHECKSUM) as u64);
-    w.count(4, blocks.len());
+    let len = (4 + 1 + 1 + sizes.length + 4 + entries.len() + CHECKSUM) as u64;
+    let mut w = Writer::new(WHAT);
+    w.record(&mut ImageHead { sizes, len, count: blocks.len() as u64 });
     w.bytes(&entries);
     w.finish_checked()
 }
@@ -114,11 +105,69 @@ pub(crate) fn encode(blocks: &[Block], sizes: Sizes) -> Result<Vec<u8>> {
 /// The body of a message that names an image, by its place and its bytes ("Metadata Cache Image", IV.A.2.z); it stands
 /// in the superblock extension.
 pub(crate) fn message(at: Address, len: u64, sizes: Sizes) -> Result<Vec<u8>> {
-    let mut w = Writer::new("metadata cache image message");
-    w.u8(0);
-    w.address(sizes, Some(at));
-    w.length(sizes, len);
-    w.finish()
+    CacheImage { sizes, at: Some(at), len }.encode()
+}
+
+/// What an image begins with.
+struct ImageHead {
+    sizes: Sizes,
+    /// Bytes of the image.
+    len: u64,
+    /// The number of entries.
+    count: u64,
+}
+
+impl Record for ImageHead {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.signature(b"MDCI")?;
+        c.version(0..=0, &mut 0)?;
+        c.reserved(1)?;
+        c.length("image data length", self.sizes, &mut self.len)?;
+        c.uint("number of entries", 4, &mut self.count)
+    }
+}
+
+/// What an entry has before its bytes.
+struct ImageEntry {
+    sizes: Sizes,
+    /// "Type".
+    kind: u8,
+    flags: u8,
+    ring: u8,
+    /// Numbers of dependent entries, dirty ones of them, and entries that this one depends on.
+    dependents: [u16; 3],
+    /// The rank among those not used lately.
+    rank: u64,
+    at: Address,
+    len: u64,
+    parents: Vec<Option<Address>>,
+}
+
+impl ImageEntry {
+    /// An entry to be read.
+    fn unread(sizes: Sizes) -> ImageEntry {
+        let (kind, flags, ring, dependents, rank) = (0, 0, 0, [0; 3], 0);
+        ImageEntry { sizes, kind, flags, ring, dependents, rank, at: Address(0), len: 0, parents: vec![] }
+    }
+}
+
+impl Record for ImageEntry {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let sizes = self.sizes;
+        c.int("type", &mut self.kind)?;
+        c.int("flags", &mut self.flags)?;
+        c.int("ring", &mut self.ring)?;
+        c.reserved(1)?;
+        let [children, dirty, parents] = &mut self.dependents;
+        c.int("dependent entries", children)?;
+        c.int("dirty dependent entries", dirty)?;
+        c.int("entries it depends on", parents)?;
+        c.uint("rank", 4, &mut self.rank)?;
+        c.defined("address", sizes, &mut self.at)?;
+        c.length("length", sizes, &mut self.len)?;
+        let parents = if self.flags & IS_DEPENDENT != 0 { u64::from(*parents) } else { 0 };
+        c.list("entry it depends on", parents, &mut self.parents, |at, c| c.address("address", sizes, at))
+    }
 }
 
 impl Overlay {
@@ -236,7 +285,7 @@ mod tests {
         let source =
             Source { blob: Arc::new(MemoryBlob::new(bytes)), base: 10, sizes, codecs: Default::default() };
         let named = message(Address(10), image.len() as u64, sizes).unwrap();
-        assert_eq!(wire::number(&image[6..10]), image.len() as u64);
+        assert_eq!(crate::wire::number(&image[6..10]), image.len() as u64);
         let over = laid_over(&source, &named).unwrap();
         let mut start = [0; 20];
         over.read_exact_at(0, &mut start).unwrap();

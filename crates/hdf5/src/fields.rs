@@ -4,9 +4,10 @@
 use std::ops::RangeInclusive;
 
 use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Record, Result};
+use smallvec::SmallVec;
 
 use crate::source::ORDER;
-use crate::wire::bad;
+use crate::wire::{self, bad};
 use crate::{Address, Sizes};
 
 /// Fields that many structures have, in all directions that a [`Coder`] can run.
@@ -36,7 +37,21 @@ pub trait Fields: Coder {
 
     /// Up to 8 bytes without a meaning: zero when written, and not looked at when read.
     fn reserved(&mut self, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
         self.uint("reserved", len, &mut 0)
+    }
+
+    /// The four bytes that name a structure.
+    fn signature(&mut self, signature: &[u8; 4]) -> Result<()> {
+        let mut found = SmallVec::from(*signature);
+        self.bytes("signature", 4, &mut found)?;
+        if found[..] == signature[..] {
+            return Ok(());
+        }
+        let (found, wanted) = (found.escape_ascii(), signature.escape_ascii());
+        Err(self.wrong(format!("\"{found}\" stands where the signature \"{wanted}\" should be")))
     }
 
     /// A length of the file's width.
@@ -58,7 +73,7 @@ pub trait Fields: Coder {
             return Err(self.wrong(format!("{name} is the address that means none")));
         }
         let mut stored = value.map_or(sizes.undefined(), |address| address.0);
-        self.uint(name, sizes.offset, &mut stored)?;
+        self.position(name, sizes.offset, &mut stored)?;
         *value = sizes.address(stored);
         Ok(())
     }
@@ -93,4 +108,20 @@ pub fn write(record: &mut impl Record, what: &str) -> Result<Vec<u8>> {
     let mut encoder = Encoder::new(ORDER, 0);
     record.fields(&mut encoder).map_err(|error| Error::new(error.code, format!("{what}: {}", error.what)))?;
     Ok(encoder.finish())
+}
+
+/// Reads a structure whose last four bytes are its checksum: checks that, and returns the bytes behind the fields of `record`, and
+/// before the checksum.
+///
+/// # Errors
+/// `EHDFERR` for a wrong checksum, and for bytes that are no such structure.
+pub fn read_checked<'a>(
+    record: &mut impl Record,
+    what: &str,
+    at: Address,
+    bytes: &'a [u8],
+) -> Result<&'a [u8]> {
+    let mut decoder = Decoder::new(wire::checked(what, at, bytes)?, ORDER, true);
+    record.fields(&mut decoder).map_err(|error| bad(format!("{what} at {at}: {}", error.what)))?;
+    Ok(decoder.rest())
 }

@@ -14,11 +14,12 @@ use ferrocdf_store::{Blob, ChangeToken, InRounds, is_stale};
 use crate::cache_image;
 use crate::groups::LinkTarget;
 use crate::heaps::{GlobalHeap, HeapObject};
+use crate::messages::small::DriverInfo;
 use crate::messages::{HeapId, SpaceInfo};
 use crate::objects::header::{Header, Object, kind};
 use crate::sohm::SharedMessages;
 use crate::superblock::{Superblock, check_driver};
-use crate::wire::{Reader, bad};
+use crate::wire::bad;
 use crate::{Address, Source};
 
 /// Soft and external links that a path may go through. The reference stops at 16.
@@ -103,9 +104,7 @@ impl Parts {
                 blob.expect_pages(info.page);
             }
             if let Some(driver) = message(kind::DRIVER_INFO) {
-                let mut reader = Reader::new("driver information message", &driver.body);
-                reader.version(0..=0)?;
-                check_driver(reader.take(8)?)?;
+                check_driver(&DriverInfo::decode(&driver.body)?.name)?;
             }
             if let Some(image) = message(kind::CACHE_IMAGE) {
                 source.blob = cache_image::laid_over(&source, &image.body)?;

@@ -8,6 +8,7 @@ mod block;
 mod cache_image;
 mod chunks;
 mod dataset;
+mod dump;
 pub mod edit;
 mod external;
 mod fields;
@@ -29,6 +30,7 @@ mod virtual_layout;
 mod wire;
 
 pub use dataset::{ChunkCounts, Dataset, Placed};
+pub use dump::structure;
 pub use ferrocdf_codec::Step;
 pub use file::{File, OpenOptions, Resolver};
 pub use groups::{Charset, Link, LinkTarget, Links};

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use ferrocdf_bytes::Result;
 use ferrocdf_store::MemoryBlob;
 
+use crate::messages::small::TreeSizes;
 use crate::messages::{DataLayout, Dataspace, Datatype, FillMessage, pipeline};
-use crate::objects::attribute::parts;
+use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, Of};
 use crate::objects::header::{Header, kind};
-use crate::superblock::{Superblock, TreeSizes};
+use crate::superblock::Superblock;
 use crate::{Address, File, Link, LinkTarget, Sizes};
 
 /// How often messages of a kind came out the same, and how often only with the same meaning.
@@ -72,15 +73,15 @@ fn message(kind: u16, body: &[u8], sizes: Sizes, counts: &mut Counts) -> Result<
             note(counts, if body[0] == 2 { "pipeline 2" } else { "pipeline 1" }, starts(&again));
         }
         kind::ATTRIBUTE => {
-            let cut = parts(body)?;
+            let cut = AttributeMessage::decode(body)?;
             let again = cut.encode().unwrap();
-            assert_eq!(parts(&again).unwrap(), cut);
+            assert_eq!(AttributeMessage::decode(&again).unwrap(), cut);
             note(counts, if body[0] == 3 { "attribute 3" } else { "attribute 1, 2" }, body == again);
             if cut.flags & 1 == 0 {
-                message(kind::DATATYPE, cut.datatype, sizes, counts)?;
+                message(kind::DATATYPE, &cut.datatype, sizes, counts)?;
             }
             if cut.flags & 2 == 0 {
-                message(kind::DATASPACE, cut.dataspace, sizes, counts)?;
+                message(kind::DATASPACE, &cut.dataspace, sizes, counts)?;
             }
         }
         kind::LINK => {
@@ -130,7 +131,7 @@ fn file(bytes: Vec<u8>, counts: &mut Counts) -> Result<()> {
     Ok(())
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -6,13 +6,72 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
+use crate::fields::{self, Fields};
 use crate::heaps::FractalHeap;
-use crate::wire::{self, CHECKSUM, Reader, bad};
-use crate::{Address, Source};
+use crate::messages::small::SharedMessageTable;
+use crate::wire::{CHECKSUM, bad};
+use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "shared message table";
+
+/// "Shared Object Header Message Table".
+pub(crate) struct Table {
+    pub sizes: Sizes,
+    /// The number of indexes.
+    pub count: u64,
+    pub indexes: Vec<Index>,
+}
+
+/// An index of the table.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// 0 for a list, 1 for a B-tree.
+    kind: u8,
+    /// "Message Type Flags": bit `n` for kind `n`.
+    kinds: u16,
+    minimum: u32,
+    list_cutoff: u16,
+    tree_cutoff: u16,
+    messages: u16,
+    pub index: Option<Address>,
+    pub heap: Option<Address>,
+}
+
+impl Record for Table {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let sizes = self.sizes;
+        c.signature(b"SMTB")?;
+        c.list("index", self.count, &mut self.indexes, |index, c| {
+            c.version(0..=0, &mut 0)?;
+            c.int("index type", &mut index.kind)?;
+            c.int("message type flags", &mut index.kinds)?;
+            c.int("minimum message size", &mut index.minimum)?;
+            c.int("list cutoff", &mut index.list_cutoff)?;
+            c.int("v2 B-tree cutoff", &mut index.tree_cutoff)?;
+            c.int("number of messages", &mut index.messages)?;
+            c.address("index address", sizes, &mut index.index)?;
+            c.address("fractal heap address", sizes, &mut index.heap)
+        })
+    }
+}
+
+impl Index {
+    /// True if the index is a B-tree, and not a list.
+    pub fn is_tree(&self) -> bool {
+        self.kind == 1
+    }
+}
+
+impl Table {
+    /// Bytes of the table.
+    pub fn len(&self) -> u64 {
+        let entry = (14 + 2 * self.sizes.offset) as u64;
+        // One byte counts the indexes.
+        4 + self.count.min(0xff) * entry + CHECKSUM as u64
+    }
+}
 
 /// The table of a file, and the heaps that were used.
 #[derive(Debug, Default)]
@@ -25,24 +84,11 @@ pub struct SharedMessages {
 impl SharedMessages {
     /// Reads the table that a message of kind 0x0F names.
     pub fn read(source: &Source, message: &[u8]) -> Result<SharedMessages> {
-        let mut reader = Reader::new("shared message table message", message);
-        reader.version(0..=0)?;
-        let at = reader.defined(source.sizes, "table")?;
-        let count = usize::from(reader.u8()?);
-        let entry = 14 + 2 * source.sizes.offset;
-        let bytes = source.read(WHAT, at, (4 + count * entry + CHECKSUM) as u64)?;
-        let mut reader = Reader::new(WHAT, wire::checked(WHAT, at, &bytes)?);
-        reader.signature(b"SMTB").map_err(|error| error.at(at))?;
-        let mut indexes = Vec::new();
-        for _ in 0..count {
-            reader.version(0..=0)?;
-            // Type of the index.
-            reader.skip(1)?;
-            let kinds = reader.u16()?;
-            // Minimum size of messages, where list and B-tree give way to each other, number of messages, the index.
-            reader.skip(4 + 2 + 2 + 2 + source.sizes.offset)?;
-            indexes.push((kinds, reader.address(source.sizes)?));
-        }
+        let SharedMessageTable { sizes, at, indexes } = SharedMessageTable::decode(message, source.sizes)?;
+        let mut table = Table { sizes, count: indexes.into(), indexes: vec![] };
+        let bytes = source.read(WHAT, at, table.len())?;
+        fields::read_checked(&mut table, WHAT, at, &bytes)?;
+        let indexes = table.indexes.iter().map(|index| (index.kinds, index.heap)).collect();
         Ok(SharedMessages { indexes, heaps: Mutex::default() })
     }
 

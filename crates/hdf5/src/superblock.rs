@@ -7,7 +7,7 @@
 use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 use ferrocdf_store::Blob;
 
-use crate::wire::{self, Reader, Writer, bad};
+use crate::wire::{self, Writer, bad};
 use crate::{Address, Sizes};
 
 /// The first bytes of a superblock.
@@ -41,7 +41,7 @@ pub struct Superblock {
 
 /// "Superblock" as stored, all versions.
 #[derive(Debug, Default)]
-struct Stored {
+pub(crate) struct Stored {
     version: u64,
     offset: u64,
     length: u64,
@@ -67,6 +67,12 @@ impl Record for Stored {
 }
 
 impl Stored {
+    /// The object headers of the root group and of the superblock extension.
+    pub fn headers(&self, sizes: Sizes) -> [Option<Address>; 2] {
+        let extension = if self.version >= 2 { sizes.address(self.extension) } else { None };
+        [sizes.address(self.root), extension]
+    }
+
     fn fields_0_1<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.uint("version of free space storage", 1, &mut self.passed)?;
         c.uint("version of root group symbol table entry", 1, &mut self.passed)?;
@@ -83,13 +89,13 @@ impl Stored {
             c.uint("reserved", 2, &mut self.passed)?;
         }
         let Sizes { offset, length } = self.sizes()?;
-        c.uint("base address", offset, &mut self.base)?;
-        c.uint("address of file free space info", offset, &mut self.passed)?;
-        c.uint("end of file address", offset, &mut self.end)?;
-        c.uint("driver information block address", offset, &mut self.driver)?;
+        c.position("base address", offset, &mut self.base)?;
+        c.position("address of file free space info", offset, &mut self.passed)?;
+        c.position("end of file address", offset, &mut self.end)?;
+        c.position("driver information block address", offset, &mut self.driver)?;
         // The start of the root group's symbol table entry.
         c.uint("link name offset", length, &mut self.passed)?;
-        c.uint("object header address", offset, &mut self.root)
+        c.position("object header address", offset, &mut self.root)
     }
 
     fn fields_2_3<C: Coder>(&mut self, c: &mut C) -> Result<()> {
@@ -97,13 +103,13 @@ impl Stored {
         c.uint("size of lengths", 1, &mut self.length)?;
         c.uint("file consistency flags", 1, &mut self.flags)?;
         let Sizes { offset, .. } = self.sizes()?;
-        c.uint("base address", offset, &mut self.base)?;
-        c.uint("superblock extension address", offset, &mut self.extension)?;
-        c.uint("end of file address", offset, &mut self.end)?;
-        c.uint("root group object header address", offset, &mut self.root)
+        c.position("base address", offset, &mut self.base)?;
+        c.position("superblock extension address", offset, &mut self.extension)?;
+        c.position("end of file address", offset, &mut self.end)?;
+        c.position("root group object header address", offset, &mut self.root)
     }
 
-    fn sizes(&self) -> Result<Sizes> {
+    pub fn sizes(&self) -> Result<Sizes> {
         let width = |what: &str, stored: u64| match stored {
             2 => Ok(2),
             4 => Ok(4),
@@ -165,22 +171,8 @@ impl Superblock {
 
     /// Finds and reads it. `NC_ENOTNC` where there is none.
     pub fn find(blob: &dyn Blob) -> Result<Superblock> {
-        let size = blob.size()?;
-        let mut first = vec![0; size.min(FIRST_READ) as usize];
-        blob.read_exact_at(0, &mut first)?;
-        let mut base = 0;
-        while base < size {
-            let mut bytes = vec![0; (size - base).min(LARGEST) as usize];
-            match usize::try_from(base).ok().and_then(|at| first.get(at..at.checked_add(bytes.len())?)) {
-                Some(there) => bytes.copy_from_slice(there),
-                None => blob.read_exact_at(base, &mut bytes)?,
-            }
-            if let Some(fields) = bytes.strip_prefix(&SIGNATURE) {
-                return Self::decode(fields, base, size);
-            }
-            base = (base * 2).max(SMALLEST_USER_BLOCK);
-        }
-        Err(Error::new(Code::ENOTNC, format!("{}: no HDF5 signature", blob.name())))
+        let (base, bytes) = locate(blob)?;
+        Self::decode(&bytes[SIGNATURE.len()..], base, blob.size()?)
     }
 
     /// What the bytes behind the signature say, which was found at byte `base` of a blob of `size` bytes.
@@ -204,17 +196,38 @@ impl Superblock {
             let why = format!("the file is truncated: it has {size} bytes of the {end} it was closed with");
             return Err(bad(why));
         }
+        let [root, extension] = stored.headers(sizes);
         let undefined = || bad("superblock: the address of the root group is undefined");
         Ok(Superblock {
             version: stored.version as u8,
             base,
             sizes,
-            root: sizes.address(stored.root).ok_or_else(undefined)?,
-            extension: if stored.version >= 2 { sizes.address(stored.extension) } else { None },
+            root: root.ok_or_else(undefined)?,
+            extension,
             driver: if stored.version < 2 { sizes.address(stored.driver) } else { None },
             end,
         })
     }
+}
+
+/// Finds the signature: its byte, and the first bytes from there on, which hold the superblock.
+pub(crate) fn locate(blob: &dyn Blob) -> Result<(u64, Vec<u8>)> {
+    let size = blob.size()?;
+    let mut first = vec![0; size.min(FIRST_READ) as usize];
+    blob.read_exact_at(0, &mut first)?;
+    let mut base = 0;
+    while base < size {
+        let mut bytes = vec![0; (size - base).min(LARGEST) as usize];
+        match usize::try_from(base).ok().and_then(|at| first.get(at..at.checked_add(bytes.len())?)) {
+            Some(there) => bytes.copy_from_slice(there),
+            None => blob.read_exact_at(base, &mut bytes)?,
+        }
+        if bytes.starts_with(&SIGNATURE) {
+            return Ok((base, bytes));
+        }
+        base = (base * 2).max(SMALLEST_USER_BLOCK);
+    }
+    Err(Error::new(Code::ENOTNC, format!("{}: no HDF5 signature", blob.name())))
 }
 
 /// "Driver Information" (II.B and its message): an error if this file is a part of one that lies in several files. Its
@@ -226,40 +239,6 @@ pub fn check_driver(name: &[u8]) -> Result<()> {
         _ => return Ok(()),
     };
     Err(bad(format!("this file is a part of {parts}, and cannot be read alone")))
-}
-
-/// "B-tree 'K' Values" (IV.A.2.t, in the superblock extension): half the children of nodes of version 1 B-trees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeSizes {
-    /// Of chunk indexes.
-    pub chunks: u16,
-    /// Of groups.
-    pub groups: u16,
-    /// Half the entries of a symbol table node.
-    pub symbols: u16,
-}
-
-impl Default for TreeSizes {
-    fn default() -> Self {
-        TreeSizes { chunks: 32, groups: 16, symbols: 4 }
-    }
-}
-
-impl TreeSizes {
-    /// The values from a message.
-    pub fn decode(body: &[u8]) -> Result<TreeSizes> {
-        let mut r = Reader::new("B-tree 'K' values message", body);
-        r.version(0..=0)?;
-        Ok(TreeSizes { chunks: r.u16()?, groups: r.u16()?, symbols: r.u16()? })
-    }
-
-    /// The message.
-    pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut w = Writer::new("B-tree 'K' values message");
-        w.u8(0);
-        [self.chunks, self.groups, self.symbols].into_iter().for_each(|k| w.u16(k));
-        w.finish()
-    }
 }
 
 #[cfg(test)]
@@ -293,13 +272,5 @@ mod tests {
         assert_eq!(format!("{again:?}"), format!("{other:?}"));
         assert!(Superblock { end: 1 << 32, ..other }.encode().is_err());
         assert!(Superblock { version: 1, ..superblock }.encode().is_err());
-    }
-
-    #[test]
-    fn tree_sizes() {
-        let sizes = TreeSizes { chunks: 64, groups: 16, symbols: 4 };
-        let bytes = sizes.encode().unwrap();
-        assert_eq!(bytes, [0, 64, 0, 16, 0, 4, 0]);
-        assert_eq!(TreeSizes::decode(&bytes).unwrap(), sizes);
     }
 }

@@ -122,16 +122,6 @@ impl<'a> Reader<'a> {
         }
         Err(self.error(format_args!("version {version} is unknown")))
     }
-
-    /// Checks the four bytes that name a structure.
-    pub fn signature(&mut self, signature: &[u8; 4]) -> Result<()> {
-        let found = self.take(4)?;
-        if found == signature {
-            return Ok(());
-        }
-        let (found, wanted) = (found.escape_ascii(), signature.escape_ascii());
-        Err(self.error(format_args!("\"{found}\" stands where the signature \"{wanted}\" should be")))
-    }
 }
 
 /// Puts a structure together, front to back.
@@ -147,14 +137,6 @@ impl Writer {
     /// A writer of nothing yet; `what` names the structure in errors.
     pub fn new(what: &'static str) -> Self {
         Writer { bytes: Vec::new(), what, error: None }
-    }
-
-    /// A writer that begins with the four bytes that name a structure, and its version.
-    pub fn signed(what: &'static str, signature: &[u8; 4], version: u8) -> Self {
-        let mut writer = Writer::new(what);
-        writer.bytes(signature);
-        writer.u8(version);
-        writer
     }
 
     /// Notes that something cannot be written.
@@ -176,32 +158,19 @@ impl Writer {
         self.bytes.push(value);
     }
 
-    /// A number of two bytes.
-    pub fn u16(&mut self, value: u16) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
-    }
-
     /// A number of four bytes.
     pub fn u32(&mut self, value: u32) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// How many of something there are, or how many bytes it has, in `width` bytes.
-    pub fn count(&mut self, width: usize, value: usize) {
-        self.uint(width, value as u64);
-    }
-
-    /// An address; `None` is the undefined one.
-    pub fn address(&mut self, sizes: Sizes, address: Option<Address>) {
-        if address == Some(Address(sizes.undefined())) {
-            self.fail("an address that means none");
+    /// A structure.
+    pub fn record(&mut self, record: &mut impl Record) {
+        let mut encoder = Encoder::behind(std::mem::take(&mut self.bytes), ORDER);
+        let written = record.fields(&mut encoder);
+        self.bytes = encoder.finish();
+        if let Err(error) = written {
+            self.fail(&error.what);
         }
-        self.uint(sizes.offset, address.map_or(sizes.undefined(), |address| address.0));
-    }
-
-    /// A length.
-    pub fn length(&mut self, sizes: Sizes, len: u64) {
-        self.uint(sizes.length, len);
     }
 
     /// Bytes as they are.
@@ -312,20 +281,17 @@ mod tests {
 
     #[test]
     fn the_writer_keeps_its_first_error() {
-        let sizes = Sizes { offset: 2, length: 4 };
-        let mut writer = Writer::signed("thing", b"ABCD", 1);
-        writer.u16(0x0302);
-        writer.address(sizes, None);
-        writer.address(sizes, Some(Address(5)));
-        writer.length(sizes, 6);
+        let mut writer = Writer::new("thing");
+        writer.bytes(b"ABCD");
+        writer.u8(1);
+        writer.uint(2, 0x0302);
         writer.pad(8);
         let checked = writer.finish_checked().unwrap();
-        let wanted = [b'A', b'B', b'C', b'D', 1, 2, 3, 255, 255, 5, 0, 6, 0, 0, 0, 0];
-        assert_eq!(wire_checked(&checked), wanted);
+        assert_eq!(wire_checked(&checked), [b'A', b'B', b'C', b'D', 1, 2, 3, 0]);
         let mut writer = Writer::new("thing");
         writer.uint(1, 255);
         writer.uint(1, 256);
-        writer.address(sizes, Some(Address(65_535)));
+        writer.uint(1, 257);
         let error = writer.finish().unwrap_err();
         assert_eq!(&*error.what, "thing (byte 1): 256 is more than 1 bytes hold");
     }

@@ -12,6 +12,7 @@ pub mod plugins;
 pub mod program;
 mod progress;
 mod says;
+pub mod structure;
 mod target;
 pub mod umbrella;
 mod version;

@@ -11,6 +11,7 @@ mod hdf5_clients;
 mod hdf5_dims;
 mod hdf5_edits;
 mod hdf5_ncdump;
+mod hdf5_structure;
 mod hdf5_values;
 mod hdf_eos;
 mod nccopy_files;

@@ -14,6 +14,7 @@ mod words;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,6 +124,16 @@ impl Location {
             return Err(Error::new(Code::ETRUNC, what).at(self.name().display()));
         }
         Ok(bytes)
+    }
+
+    /// Writes the structures of an HDF5 file as text: superblock, object headers with their messages, indexes and heaps, with addresses,
+    /// the specification's names of fields, and values.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC` for what is no HDF5 file; `NC_EHDFERR` if structures cannot be read, after all others were written, with the place of
+    /// the first; those of the file or the store, and of `out`.
+    pub fn write_structure(&self, out: &mut dyn Write) -> Result<()> {
+        ferrocdf_hdf5::structure(self.blob(false)?, out).map_err(|error| error.at(self.name().display()))
     }
 
     /// Makes the bytes of a blob the content of the object at this location. Readers see the old content or the new one.

@@ -4,6 +4,7 @@
 
 use ferrocdf_bytes::Result;
 
+use super::stored::{ChunkKey, ChunkRecord, Form, StoredEntry};
 use super::{Entry, array_weights, extensible_array, fixed_array, most_chunks, slowest_of_growing};
 use crate::block::{Alloc, Block};
 use crate::messages::{ChunkIndex, ChunkedLayout, Dataspace};
@@ -66,7 +67,7 @@ pub(crate) struct NewIndex<'a> {
     pub space: &'a Dataspace,
     /// Whether chunks have filters.
     pub filtered: bool,
-    /// Half the children of a node of a version 1 B-tree, see [`crate::superblock::TreeSizes`].
+    /// Half the children of a node of a version 1 B-tree, see [`crate::messages::small::TreeSizes`].
     pub half: u16,
 }
 
@@ -77,35 +78,6 @@ pub(crate) struct BuiltIndex {
     pub index: ChunkIndex,
     /// Where it is; `None` without chunks.
     pub address: Option<Address>,
-}
-
-/// How elements of arrays and records of trees hold an entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
-    pub sizes: Sizes,
-    /// Bytes of the stored length of a filtered chunk.
-    pub len_width: Option<usize>,
-}
-
-impl Form {
-    /// Bytes of an entry.
-    pub fn width(self) -> usize {
-        self.sizes.offset + self.len_width.map_or(0, |width| width + 4)
-    }
-
-    /// "Client ID" of arrays with such elements.
-    pub fn client(self) -> u8 {
-        u8::from(self.len_width.is_some())
-    }
-
-    /// Writes an entry; `None` where there is no chunk.
-    pub fn put(self, w: &mut Writer, entry: Option<Entry>) {
-        w.address(self.sizes, entry.map(|entry| entry.at));
-        if let Some(width) = self.len_width {
-            w.uint(width, entry.map_or(0, |entry| entry.len));
-            w.u32(entry.map_or(0, |entry| entry.mask));
-        }
-    }
 }
 
 impl ChunkIndex {
@@ -165,8 +137,9 @@ impl NewIndex<'_> {
             ChunkIndex::BTree2 { node, .. } => {
                 let mut w = Writer::new("chunk record");
                 for chunk in chunks.in_order()? {
-                    form.put(&mut w, Some(chunks.entries[chunk]));
-                    chunks.coords(chunk).iter().for_each(|&at| w.uint(8, at));
+                    let stored = StoredEntry { form, entry: Some(chunks.entries[chunk]) };
+                    let coords = chunks.coords(chunk).to_vec();
+                    w.record(&mut ChunkRecord { stored, coords, rank: chunks.rank as u64 });
                 }
                 let tree = btree2::NewTree {
                     record_type: if self.filtered { 11 } else { 10 },
@@ -235,26 +208,25 @@ impl NewIndex<'_> {
         blocks: &mut Vec<Block>,
     ) -> Result<Address> {
         let order = chunks.in_order()?;
-        let shape = &self.layout.shape;
+        let ChunkedLayout { shape, element, .. } = self.layout;
         let mut w = Writer::new("chunk key");
-        let position = |w: &mut Writer, at: u64, len: u64| match at.checked_mul(len) {
-            Some(position) => w.uint(8, position),
-            None => w.fail(format_args!("chunk {at} of {len} elements")),
+        let mut key = |len: u64, mask: u32, first: &mut dyn Iterator<Item = u64>, last: u64| {
+            let mut offsets = Vec::with_capacity(shape.len() + 1);
+            for (at, &len) in first.zip(shape) {
+                let offset = at.checked_mul(len);
+                offsets.push(offset.ok_or_else(|| bad(format!("{WHAT}: chunk {at} of {len} elements")))?);
+            }
+            offsets.push(last);
+            w.record(&mut ChunkKey { len, mask, rank: offsets.len() as u64, offsets });
+            Ok(())
         };
         for &chunk in &order {
-            let entry = chunks.entries[chunk];
-            w.uint(4, if self.filtered { entry.len } else { bytes });
-            w.u32(if self.filtered { entry.mask } else { 0 });
-            for (&at, &len) in chunks.coords(chunk).iter().zip(shape) {
-                position(&mut w, at, len);
-            }
-            w.uint(8, 0);
+            let Entry { len, mask, .. } = chunks.entries[chunk];
+            let (len, mask) = if self.filtered { (len, mask) } else { (bytes, 0) };
+            key(len, mask, &mut chunks.coords(chunk).iter().copied(), 0)?;
         }
-        w.zeros(8);
-        for (&at, &len) in order.last().map_or(&[][..], |&last| chunks.coords(last)).iter().zip(shape) {
-            position(&mut w, at.saturating_add(1), len);
-        }
-        w.uint(8, self.layout.element);
+        let behind = order.last().map_or(&[][..], |&last| chunks.coords(last));
+        key(0, 0, &mut behind.iter().map(|at| at.saturating_add(1)), *element)?;
         let tree = btree1::NewTree {
             node_type: super::tree::CHUNKS,
             half: self.half.into(),

@@ -9,15 +9,23 @@ mod build;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::Lazy;
-use super::fixed_array::check_width;
+use super::fixed_array::entry_form;
 use super::pages::{Cache, Leaf, Pages};
-use crate::wire::{CHECKSUM, Reader, bad, checked};
+use super::stored::ArrayBlock;
+use crate::fields::{self, Fields};
+use crate::wire::{CHECKSUM, bad};
 use crate::{Address, Sizes, Source};
 
 pub(super) use build::build;
+
+pub(crate) const HEADER: &str = "extensible array header";
+pub(crate) const INDEX: &str = "extensible array index block";
+pub(crate) const SECONDARY: &str = "extensible array secondary block";
+pub(crate) const DATA: &str = "extensible array data block";
+pub(crate) const PAGE: &str = "extensible array data block page";
 
 /// An extensible array.
 #[derive(Debug)]
@@ -39,22 +47,157 @@ struct Opened {
     secondary: Vec<Option<Address>>,
 }
 
-/// The header.
+/// "Extensible Array Header".
 #[derive(Debug)]
-struct Header {
-    client: u8,
-    width: usize,
-    /// Bits of the number of any entry.
-    bits: u32,
-    /// Entries in the index block.
-    in_index: u64,
-    /// Entries of the smallest data block; a power of two.
-    smallest: u64,
-    /// Data blocks of the smallest secondary block; a power of two.
-    pointers: u64,
-    /// Entries in a page of a data block.
-    per_page: u64,
-    index: Option<Address>,
+pub(crate) struct Header {
+    sizes: Sizes,
+    pub client: u8,
+    /// "Element Size".
+    pub width: u8,
+    /// "Max Nelmts Bits": bits of the number of any entry.
+    bits: u8,
+    /// "Index Blk Elmts": entries in the index block.
+    in_index: u8,
+    /// "Data Blk Min Elmts": entries of the smallest data block; a power of two.
+    smallest: u8,
+    /// "Secondary Blk Min Data Ptrs": data blocks of the smallest secondary block; a power of two.
+    pointers: u8,
+    /// "Max Data Blk Page Nelmts Bits": a page has 2 to the power of this many entries.
+    page_bits: u8,
+    statistics: Statistics,
+    pub index: Option<Address>,
+}
+
+/// What the header counts.
+#[derive(Debug, Default)]
+struct Statistics {
+    secondary: u64,
+    secondary_bytes: u64,
+    data: u64,
+    data_bytes: u64,
+    /// The number behind the last entry that was set.
+    end: u64,
+    entries: u64,
+}
+
+impl Record for Header {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let sizes = self.sizes;
+        c.signature(b"EAHD")?;
+        c.version(0..=0, &mut 0)?;
+        c.int("client ID", &mut self.client)?;
+        c.int("element size", &mut self.width)?;
+        if entry_form(self.client, self.width, sizes).is_none() {
+            return Err(c.wrong(format!("entries of {} bytes for client {}", self.width, self.client)));
+        }
+        c.int("max nelmts bits", &mut self.bits)?;
+        c.int("index blk elmts", &mut self.in_index)?;
+        c.int("data blk min elmts", &mut self.smallest)?;
+        c.int("secondary blk min data ptrs", &mut self.pointers)?;
+        c.int("max data blk page nelmts bits", &mut self.page_bits)?;
+        let Header { bits, smallest, pointers, page_bits, .. } = *self;
+        let powers = smallest.is_power_of_two() && pointers.is_power_of_two() && pointers > 1;
+        if bits > 64 || page_bits > bits || !powers || smallest.ilog2() > bits.into() {
+            return Err(c.wrong(format!(
+                "{bits} bits, {smallest} entries, {pointers} pointers and {page_bits} bits of a page"
+            )));
+        }
+        let Statistics { secondary, secondary_bytes, data, data_bytes, end, entries } = &mut self.statistics;
+        c.length("num secondary blks", sizes, secondary)?;
+        c.length("secondary blk size", sizes, secondary_bytes)?;
+        c.length("num data blks", sizes, data)?;
+        c.length("data blk size", sizes, data_bytes)?;
+        c.length("max index set", sizes, end)?;
+        c.length("num elements", sizes, entries)?;
+        c.address("index block address", sizes, &mut self.index)
+    }
+}
+
+/// "Extensible Array Index Block".
+pub(crate) struct IndexBlock {
+    head: ArrayBlock,
+    /// Bytes of the entries, and how many data and secondary blocks hang on the block.
+    lens: [u64; 3],
+    pub entries: Vec<u8>,
+    pub data: Vec<Option<Address>>,
+    pub secondary: Vec<Option<Address>>,
+}
+
+impl Record for IndexBlock {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let sizes = self.head.sizes;
+        self.head.fields(c)?;
+        let [entries, data, secondary] = self.lens;
+        c.bytes("elements", entries, &mut self.entries)?;
+        c.list("data block", data, &mut self.data, |at, c| c.address("address", sizes, at))?;
+        c.list("secondary block", secondary, &mut self.secondary, |at, c| c.address("address", sizes, at))
+    }
+}
+
+impl IndexBlock {
+    /// The index block, without what hangs on it, of the array whose header is at an address.
+    pub fn new(header: &Header, at: Address) -> IndexBlock {
+        let (groups, direct) = header.groups();
+        let data = 2 * (u64::from(header.pointers) - 1);
+        let entries = u64::from(header.in_index) * u64::from(header.width);
+        IndexBlock {
+            head: header.block(b"EAIB", at),
+            lens: [entries, data, groups.saturating_sub(direct).into()],
+            entries: vec![],
+            data: vec![],
+            secondary: vec![],
+        }
+    }
+
+    /// Bytes of the block.
+    pub fn len(&self) -> u64 {
+        let [entries, data, secondary] = self.lens;
+        let offset = self.head.sizes.offset as u64;
+        6 + offset + entries + (data + secondary) * offset + CHECKSUM as u64
+    }
+}
+
+/// "Extensible Array Secondary Block".
+pub(crate) struct SecondaryBlock {
+    head: ArrayBlock,
+    /// Bytes of the bitmap, and the number of data blocks.
+    lens: [u64; 2],
+    /// "Page Bitmap": which pages of the data blocks were written.
+    pub written: Vec<u8>,
+    pub data: Vec<Option<Address>>,
+}
+
+impl Record for SecondaryBlock {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let sizes = self.head.sizes;
+        self.head.fields(c)?;
+        let [bitmap, data] = self.lens;
+        if bitmap > 0 {
+            c.bytes("page bitmap", bitmap, &mut self.written)?;
+        }
+        c.list("data block", data, &mut self.data, |at, c| c.address("address", sizes, at))
+    }
+}
+
+impl SecondaryBlock {
+    /// The block of a group of the array whose header is at an address, with nothing in it.
+    pub fn new(header: &Header, at: Address, group: u32) -> SecondaryBlock {
+        let blocks = Header::blocks(group);
+        let entries = header.entries_of_block(group).unwrap_or(u64::MAX);
+        let bitmap = match entries > header.per_page() {
+            true => blocks.saturating_mul((entries / header.per_page()).div_ceil(8)),
+            false => 0,
+        };
+        let head = header.block_with_offset(b"EASB", at, 0);
+        SecondaryBlock { head, lens: [bitmap, blocks], written: vec![], data: vec![] }
+    }
+
+    /// Bytes of the block.
+    pub fn len(&self, header: &Header) -> u64 {
+        let [bitmap, blocks] = self.lens;
+        let addresses = blocks.saturating_mul(self.head.sizes.offset as u64);
+        addresses.saturating_add(bitmap).saturating_add(header.data_head())
+    }
 }
 
 /// A secondary block.
@@ -78,35 +221,67 @@ struct Spot {
 }
 
 impl Header {
-    fn decode(bytes: &[u8], sizes: Sizes) -> Result<Header> {
-        let mut r = Reader::new("extensible array header", bytes);
-        r.signature(b"EAHD")?;
-        r.version(0..=0)?;
-        let (client, width) = (r.u8()?, usize::from(r.u8()?));
-        if !check_width(client, width, sizes) {
-            return Err(r.error(format_args!("entries of {width} bytes for client {client}")));
+    /// A header to be read.
+    pub fn unread(sizes: Sizes) -> Header {
+        let (client, width, bits, in_index, smallest, pointers, page_bits) = (0, 0, 0, 0, 1, 2, 0);
+        let statistics = Statistics::default();
+        Header {
+            sizes,
+            client,
+            width,
+            bits,
+            in_index,
+            smallest,
+            pointers,
+            page_bits,
+            statistics,
+            index: None,
         }
-        let (bits, in_index) = (u32::from(r.u8()?), u64::from(r.u8()?));
-        let (smallest, pointers, page_bits) = (u64::from(r.u8()?), u64::from(r.u8()?), u32::from(r.u8()?));
-        let powers = smallest.is_power_of_two() && pointers.is_power_of_two() && pointers > 1;
-        if bits > 64 || page_bits > bits || !powers || smallest.ilog2() > bits {
-            return Err(r.error(format_args!(
-                "{bits} bits, {smallest} entries, {pointers} pointers and {page_bits} bits of a page"
-            )));
-        }
-        r.skip(6 * sizes.length)?;
-        let per_page = 1u64.checked_shl(page_bits).unwrap_or(u64::MAX);
-        let index = r.address(sizes)?;
-        Ok(Header { client, width, bits, in_index, smallest, pointers, per_page, index })
+    }
+
+    /// Bytes of a header.
+    pub fn len(sizes: Sizes) -> u64 {
+        (12 + 6 * sizes.length + sizes.offset + CHECKSUM) as u64
+    }
+
+    /// The head of a block without an offset.
+    fn block(&self, signature: &'static [u8; 4], at: Address) -> ArrayBlock {
+        ArrayBlock::new(signature, self.client, at, self.sizes)
+    }
+
+    /// The head of a block that begins with entry `offset`, not counting those in the index block.
+    fn block_with_offset(&self, signature: &'static [u8; 4], at: Address, offset: u64) -> ArrayBlock {
+        let offset_width = Some(self.bits.div_ceil(8).into());
+        ArrayBlock { offset_width, offset, ..self.block(signature, at) }
+    }
+
+    /// The head of a data block.
+    pub fn data_block(&self, at: Address, offset: u64) -> ArrayBlock {
+        self.block_with_offset(b"EADB", at, offset)
+    }
+
+    /// Bytes of a data block besides its entries.
+    pub fn data_head(&self) -> u64 {
+        (6 + self.sizes.offset + CHECKSUM) as u64 + u64::from(self.bits.div_ceil(8))
+    }
+
+    /// Entries of a page of a data block.
+    pub fn per_page(&self) -> u64 {
+        1u64.checked_shl(self.page_bits.into()).unwrap_or(u64::MAX)
+    }
+
+    /// Entries of a data block of a group.
+    pub fn entries_of_block(&self, group: u32) -> Option<u64> {
+        u64::from(self.smallest).checked_mul(1 << group.div_ceil(2))
     }
 
     /// How many groups there are, and of how many the data blocks hang on the index block.
-    fn groups(&self) -> (u32, u32) {
-        (1 + self.bits - self.smallest.ilog2(), 2 * self.pointers.ilog2())
+    pub fn groups(&self) -> (u32, u32) {
+        (1 + u32::from(self.bits) - self.smallest.ilog2(), 2 * self.pointers.ilog2())
     }
 
     /// How many data blocks the group has.
-    fn blocks(group: u32) -> u64 {
+    pub fn blocks(group: u32) -> u64 {
         1 << (group / 2)
     }
 
@@ -119,14 +294,15 @@ impl Header {
 
     /// Where the entry of this number lies; `None` if it is more than the array can have.
     fn spot(&self, number: u64) -> Option<Spot> {
-        let rest = number.checked_sub(self.in_index)?;
-        let group = (rest / self.smallest).checked_add(1)?.ilog2();
+        let rest = number.checked_sub(self.in_index.into())?;
+        let smallest = u64::from(self.smallest);
+        let group = (rest / smallest).checked_add(1)?.ilog2();
         if group >= self.groups().0 {
             return None;
         }
         // The groups before have 2^group - 1 times the smallest size together, which is not more than the number.
-        let before = ((1u64 << group) - 1) * self.smallest;
-        let entries = self.smallest.checked_mul(1 << group.div_ceil(2))?;
+        let before = ((1u64 << group) - 1) * smallest;
+        let entries = self.entries_of_block(group)?;
         let (block, index) = ((rest - before) / entries, (rest - before) % entries);
         Some(Spot { group, block, index, entries, first: number - index })
     }
@@ -142,10 +318,11 @@ impl ExtensibleArray {
     pub fn leaf(&self, source: &Source, number: u64) -> Result<Leaf> {
         let opened = self.opened.get(|| self.open(source))?;
         let header = &opened.header;
-        let width = header.width;
-        if number < header.in_index {
+        let width = usize::from(header.width);
+        let in_index = u64::from(header.in_index);
+        if number < in_index {
             let bytes = Some(Arc::clone(&opened.entries)).filter(|_| header.index.is_some());
-            return Ok(Leaf { first: 0, end: header.in_index, width, bytes });
+            return Ok(Leaf { first: 0, end: in_index, width, bytes });
         }
         let Some(spot) = header.spot(number) else {
             return Ok(Leaf { first: number, end: u64::MAX, width, bytes: None });
@@ -166,85 +343,48 @@ impl ExtensibleArray {
         let at =
             usize::try_from(spot.block).ok().and_then(|block| secondary.data.get(block).copied().flatten());
         let Some(at) = at else { return Ok(nothing) };
-        if spot.entries <= header.per_page {
+        if spot.entries <= header.per_page() {
             return self.block(source, header, at, &spot);
         }
-        let prefix = self.prefix(source, header) as u64;
-        let what = "extensible array data block";
-        let first = at.0.checked_add(prefix);
+        let first = at.0.checked_add(header.data_head());
         let pages = Pages {
-            what: "extensible array data block page",
-            at: Address(first.ok_or_else(|| bad(format!("{what} at {at}: its pages lie beyond byte 2^64")))?),
+            what: PAGE,
+            at: Address(first.ok_or_else(|| bad(format!("{DATA} at {at}: its pages lie beyond byte 2^64")))?),
             first: spot.first,
-            per_page: header.per_page,
+            per_page: header.per_page(),
             entries: spot.entries,
             width,
             written: &secondary.written,
-            first_bit: spot.block * (spot.entries / header.per_page),
+            first_bit: spot.block * (spot.entries / header.per_page()),
         };
         pages.leaf(source, &self.cache, spot.index)
     }
 
     /// Reads the header and the index block.
     fn open(&self, source: &Source) -> Result<Opened> {
-        let sizes = source.sizes;
-        let what = "extensible array header";
-        let bytes = source.read(what, self.at, (12 + 6 * sizes.length + sizes.offset + CHECKSUM) as u64)?;
-        let header = Header::decode(checked(what, self.at, &bytes)?, sizes)?;
-        let (groups, direct) = header.groups();
-        let data = 2 * (header.pointers - 1);
-        let secondary = groups.saturating_sub(direct);
-        let Some(at) = header.index else {
-            return Ok(Opened { header, entries: Arc::new([]), data: Vec::new(), secondary: Vec::new() });
-        };
-        let what = "extensible array index block";
-        let entries = header.in_index as usize * header.width;
-        let size =
-            6 + sizes.offset + entries + (data as usize + secondary as usize) * sizes.offset + CHECKSUM;
-        let bytes = source.read(what, at, size as u64)?;
-        let mut r = Reader::new(what, checked(what, at, &bytes)?);
-        self.check_prefix(source, &header, b"EAIB", &mut r)?;
-        let entries = r.take(entries)?.into();
-        let data = (0..data).map(|_| r.address(sizes)).collect::<Result<_>>()?;
-        let secondary = (0..secondary).map(|_| r.address(sizes)).collect::<Result<_>>()?;
-        Ok(Opened { header, entries, data, secondary })
-    }
-
-    /// What data blocks and secondary blocks begin with.
-    fn check_prefix(
-        &self,
-        source: &Source,
-        header: &Header,
-        signature: &[u8; 4],
-        r: &mut Reader<'_>,
-    ) -> Result<()> {
-        r.signature(signature)?;
-        r.version(0..=0)?;
-        let (client, of) = (r.u8()?, r.address(source.sizes)?);
-        if client != header.client || of != Some(self.at) {
-            return Err(r.error(format_args!("it is not that of the header at {}", self.at)));
+        let mut header = Header::unread(source.sizes);
+        let bytes = source.read(HEADER, self.at, Header::len(source.sizes))?;
+        fields::read_checked(&mut header, HEADER, self.at, &bytes)?;
+        let mut index = IndexBlock::new(&header, self.at);
+        if let Some(at) = header.index {
+            let bytes = source.read(INDEX, at, index.len())?;
+            fields::read_checked(&mut index, INDEX, at, &bytes)?;
         }
-        Ok(())
-    }
-
-    /// Bytes of a data block besides its entries.
-    fn prefix(&self, source: &Source, header: &Header) -> usize {
-        6 + source.sizes.offset + header.bits.div_ceil(8) as usize + CHECKSUM
+        let IndexBlock { entries, data, secondary, .. } = index;
+        Ok(Opened { header, entries: entries.into(), data, secondary })
     }
 
     /// A data block without pages.
     fn block(&self, source: &Source, header: &Header, at: Address, spot: &Spot) -> Result<Leaf> {
-        let what = "extensible array data block";
+        let width = usize::from(header.width);
         let bytes = self.cache.get(source, spot.first, || {
-            let prefix = self.prefix(source, header);
-            let size = spot.entries.saturating_mul(header.width as u64).saturating_add(prefix as u64);
-            let bytes = source.read(what, at, size)?;
-            let body = checked(what, at, &bytes)?;
-            self.check_prefix(source, header, b"EADB", &mut Reader::new(what, body))?;
-            Ok((body[prefix - CHECKSUM..].into(), bytes.len()))
+            let size = spot.entries.saturating_mul(width as u64).saturating_add(header.data_head());
+            let bytes = source.read(DATA, at, size)?;
+            let entries = fields::read_checked(&mut header.data_block(self.at, 0), DATA, at, &bytes)?;
+            Ok((entries.into(), bytes.len()))
         })?;
         let end = spot.first.saturating_add(spot.entries);
-        Ok(Leaf { first: spot.first, end, width: header.width, bytes: Some(bytes) })
+        Ok(Leaf { first: spot.first, end, width, bytes: Some(bytes) })
     }
 
     /// A secondary block; `None` if it was never written.
@@ -256,21 +396,10 @@ impl ExtensibleArray {
         }
         let at = opened.secondary.get((group - header.groups().1) as usize).copied().flatten();
         let Some(at) = at else { return Ok(None) };
-        let what = "extensible array secondary block";
-        let blocks = Header::blocks(group);
-        let entries = header.smallest.saturating_mul(1 << group.div_ceil(2));
-        let bitmap = match entries > header.per_page {
-            true => blocks.saturating_mul((entries / header.per_page).div_ceil(8)),
-            false => 0,
-        };
-        let size = blocks.saturating_mul(source.sizes.offset as u64).saturating_add(bitmap);
-        let bytes = source.read(what, at, size.saturating_add(self.prefix(source, header) as u64))?;
-        let mut r = Reader::new(what, checked(what, at, &bytes)?);
-        self.check_prefix(source, header, b"EASB", &mut r)?;
-        r.skip(header.bits.div_ceil(8) as usize)?;
-        let written = r.take(bitmap as usize)?.to_vec();
-        let data = (0..blocks).map(|_| r.address(source.sizes)).collect::<Result<_>>()?;
-        let block = Arc::new(Secondary { written, data });
+        let mut block = SecondaryBlock::new(header, self.at, group);
+        let bytes = source.read(SECONDARY, at, block.len(header))?;
+        fields::read_checked(&mut block, SECONDARY, at, &bytes)?;
+        let block = Arc::new(Secondary { written: block.written, data: block.data });
         Ok(Some(Arc::clone(held().entry(group).or_insert(block))))
     }
 }

@@ -2,14 +2,20 @@
 
 mod build;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::Lazy;
 use super::pages::{Cache, Leaf, Pages};
-use crate::wire::{CHECKSUM, Reader, bad, checked};
+use super::stored::{ArrayBlock, Form};
+use crate::fields::{self, Fields};
+use crate::wire::{CHECKSUM, bad};
 use crate::{Address, Sizes, Source};
 
 pub(super) use build::{build, put_all};
+
+pub(crate) const HEADER: &str = "fixed array header";
+pub(crate) const DATA: &str = "fixed array data block";
+pub(crate) const PAGE: &str = "fixed array data block page";
 
 /// A fixed array.
 #[derive(Debug)]
@@ -25,42 +31,96 @@ struct Opened {
     header: Header,
     /// Which pages were written, if there are pages.
     written: Vec<u8>,
-    /// Bytes of the data block before its pages.
-    prefix: u64,
 }
 
-/// The header.
+/// "Fixed Array Header".
 #[derive(Debug)]
-struct Header {
-    client: u8,
-    width: usize,
-    per_page: u64,
-    entries: u64,
-    block: Option<Address>,
+pub(crate) struct Header {
+    sizes: Sizes,
+    pub client: u8,
+    /// "Entry Size".
+    pub width: u8,
+    /// A page has 2 to the power of this many entries.
+    page_bits: u8,
+    pub entries: u64,
+    pub block: Option<Address>,
 }
 
-/// The size in bytes of an entry must be that of its client: an address, and for filtered chunks a size of up to 8
-/// bytes and a mask.
-pub(super) fn check_width(client: u8, width: usize, sizes: Sizes) -> bool {
-    match client {
-        0 => width == sizes.offset,
-        1 => (sizes.offset + 5..=sizes.offset + 12).contains(&width),
-        _ => false,
+impl Record for Header {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.signature(b"FAHD")?;
+        c.version(0..=0, &mut 0)?;
+        c.int("client ID", &mut self.client)?;
+        c.int("entry size", &mut self.width)?;
+        c.int("page bits", &mut self.page_bits)?;
+        if entry_form(self.client, self.width, self.sizes).is_none() {
+            return Err(c.wrong(format!("entries of {} bytes for client {}", self.width, self.client)));
+        }
+        c.length("max num entries", self.sizes, &mut self.entries)?;
+        c.address("data block address", self.sizes, &mut self.block)
     }
 }
 
+/// The form of entries of this width for a client: 0 chunks, 1 filtered chunks.
+pub(crate) fn entry_form(client: u8, width: u8, sizes: Sizes) -> Option<Form> {
+    Form::of(width.into(), client == 1, sizes).filter(|_| client <= 1)
+}
+
 impl Header {
-    fn decode(bytes: &[u8], sizes: Sizes) -> Result<Header> {
-        let mut r = Reader::new("fixed array header", bytes);
-        r.signature(b"FAHD")?;
-        r.version(0..=0)?;
-        let (client, width, page_bits) = (r.u8()?, usize::from(r.u8()?), r.u8()?);
-        if !check_width(client, width, sizes) {
-            return Err(r.error(format_args!("entries of {width} bytes for client {client}")));
+    /// A header to be read.
+    pub fn unread(sizes: Sizes) -> Header {
+        Header { sizes, client: 0, width: 0, page_bits: 0, entries: 0, block: None }
+    }
+
+    /// Bytes of a header.
+    pub fn len(sizes: Sizes) -> u64 {
+        (8 + sizes.length + sizes.offset + CHECKSUM) as u64
+    }
+
+    /// Entries of a page. So many in a page are no pages at all.
+    pub fn per_page(&self) -> u64 {
+        1u64.checked_shl(self.page_bits.into()).unwrap_or(u64::MAX)
+    }
+
+    /// True if the entries are in pages.
+    pub fn is_paged(&self) -> bool {
+        self.entries > self.per_page()
+    }
+
+    /// Bytes of the bitmap of written pages.
+    pub fn bitmap(&self) -> u64 {
+        if self.is_paged() { self.entries.div_ceil(self.per_page()).div_ceil(8) } else { 0 }
+    }
+}
+
+/// "Fixed Array Data Block" before its entries.
+pub(crate) struct DataBlock {
+    head: ArrayBlock,
+    bitmap: u64,
+    /// "Page Bitmap": which pages were written.
+    pub written: Vec<u8>,
+}
+
+impl Record for DataBlock {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        self.head.fields(c)?;
+        match self.bitmap {
+            0 => Ok(()),
+            bytes => c.bytes("page bitmap", bytes, &mut self.written),
         }
-        // So many entries in a page are no pages at all.
-        let per_page = 1u64.checked_shl(u32::from(page_bits)).unwrap_or(u64::MAX);
-        Ok(Header { client, width, per_page, entries: r.length(sizes)?, block: r.address(sizes)? })
+    }
+}
+
+impl DataBlock {
+    /// The data block of the array whose header is at an address.
+    pub fn new(header: &Header, at: Address, written: Vec<u8>) -> DataBlock {
+        let head = ArrayBlock::new(b"FADB", header.client, at, header.sizes);
+        DataBlock { head, bitmap: header.bitmap(), written }
+    }
+
+    /// Bytes of what [`DataBlock`] has, without a checksum.
+    pub fn len(header: &Header) -> u64 {
+        (6 + header.sizes.offset as u64).saturating_add(header.bitmap())
     }
 }
 
@@ -73,34 +133,34 @@ impl FixedArray {
     pub fn leaf(&self, source: &Source, number: u64) -> Result<Leaf> {
         let opened = self.opened.get(|| self.open(source))?;
         let header = &opened.header;
-        let nothing = |first, end| Leaf { first, end, width: header.width, bytes: None };
+        let width = usize::from(header.width);
+        let nothing = |first, end| Leaf { first, end, width, bytes: None };
+        let prefix = DataBlock::len(header).saturating_add(CHECKSUM as u64);
         if number >= header.entries {
             return Ok(nothing(header.entries, u64::MAX));
         }
         let Some(block) = header.block else { return Ok(nothing(0, header.entries)) };
-        let what = "fixed array data block";
-        if header.entries <= header.per_page {
+        if !header.is_paged() {
             let bytes = self.cache.get(source, 0, || {
                 // The size of the entries overflows only if it is more than the file has.
-                let size = header.entries.saturating_mul(header.width as u64).saturating_add(opened.prefix);
-                let bytes = source.read(what, block, size)?;
-                let prefix = opened.prefix as usize - CHECKSUM;
-                let body = checked(what, block, &bytes)?;
-                self.check_prefix(source, header, body)?;
-                Ok((body[prefix..].into(), bytes.len()))
+                let size = header.entries.saturating_mul(width as u64).saturating_add(prefix);
+                let bytes = source.read(DATA, block, size)?;
+                let mut head = DataBlock::new(header, self.at, vec![]);
+                let entries = fields::read_checked(&mut head, DATA, block, &bytes)?;
+                Ok((entries.into(), bytes.len()))
             })?;
-            return Ok(Leaf { first: 0, end: header.entries, width: header.width, bytes: Some(bytes) });
+            return Ok(Leaf { first: 0, end: header.entries, width, bytes: Some(bytes) });
         }
-        let first = block.0.checked_add(opened.prefix);
+        let first = block.0.checked_add(prefix);
         let pages = Pages {
-            what: "fixed array data block page",
+            what: PAGE,
             at: Address(
-                first.ok_or_else(|| bad(format!("{what} at {block}: its pages lie beyond byte 2^64")))?,
+                first.ok_or_else(|| bad(format!("{DATA} at {block}: its pages lie beyond byte 2^64")))?,
             ),
             first: 0,
-            per_page: header.per_page,
+            per_page: header.per_page(),
             entries: header.entries,
-            width: header.width,
+            width,
             written: &opened.written,
             first_bit: 0,
         };
@@ -109,32 +169,15 @@ impl FixedArray {
 
     /// Reads the header, and which pages were written.
     fn open(&self, source: &Source) -> Result<Opened> {
-        let sizes = source.sizes;
-        let what = "fixed array header";
-        let bytes = source.read(what, self.at, (8 + sizes.length + sizes.offset + CHECKSUM) as u64)?;
-        let header = Header::decode(checked(what, self.at, &bytes)?, sizes)?;
-        let mut prefix = (6 + sizes.offset + CHECKSUM) as u64;
-        let mut written = Vec::new();
-        if let (true, Some(block)) = (header.entries > header.per_page, header.block) {
-            let what = "fixed array data block";
-            let bitmap = header.entries.div_ceil(header.per_page).div_ceil(8);
-            prefix = prefix.saturating_add(bitmap);
-            let bytes = source.read(what, block, prefix)?;
-            let body = checked(what, block, &bytes)?;
-            self.check_prefix(source, &header, body)?;
-            written = body[body.len() - bitmap as usize..].to_vec();
+        let mut header = Header::unread(source.sizes);
+        let bytes = source.read(HEADER, self.at, Header::len(source.sizes))?;
+        fields::read_checked(&mut header, HEADER, self.at, &bytes)?;
+        let mut head = DataBlock::new(&header, self.at, vec![]);
+        if let (true, Some(block)) = (header.is_paged(), header.block) {
+            let len = DataBlock::len(&header).saturating_add(CHECKSUM as u64);
+            fields::read_checked(&mut head, DATA, block, &source.read(DATA, block, len)?)?;
         }
-        Ok(Opened { header, written, prefix })
-    }
-
-    fn check_prefix(&self, source: &Source, header: &Header, bytes: &[u8]) -> Result<()> {
-        let mut r = Reader::new("fixed array data block", bytes);
-        r.signature(b"FADB")?;
-        r.version(0..=0)?;
-        let (client, of) = (r.u8()?, r.address(source.sizes)?);
-        if client != header.client || of != Some(self.at) {
-            return Err(r.error(format_args!("it is not that of the header at {}", self.at)));
-        }
-        Ok(())
+        let written = head.written;
+        Ok(Opened { header, written })
     }
 }

@@ -7,9 +7,10 @@
 //! Not done: reading only a part of a tree.
 
 pub(crate) mod build;
-mod extensible_array;
-mod fixed_array;
+pub(crate) mod extensible_array;
+pub(crate) mod fixed_array;
 mod pages;
+pub(crate) mod stored;
 mod table;
 mod tree;
 mod walk;
@@ -22,7 +23,7 @@ use ferrocdf_array::ChunkLocation;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::messages::{ChunkIndex, ChunkedLayout, Dataspace};
-use crate::wire::{bad, number};
+use crate::wire::bad;
 use crate::{Address, Sizes, Source};
 use extensible_array::ExtensibleArray;
 use fixed_array::FixedArray;
@@ -353,18 +354,6 @@ impl Cursor {
         }
         let leaf = self.leaf.insert(leaf()?);
         Ok(leaf.entry(number, sizes).flatten())
-    }
-}
-
-impl Entry {
-    /// An entry of an array: an address, and for filtered chunks a size and a mask. `None` if no chunk is there.
-    fn decode(bytes: &[u8], sizes: Sizes) -> Option<Entry> {
-        let (at, rest) = bytes.split_at_checked(sizes.offset)?;
-        let at = sizes.address(number(at))?;
-        match rest.split_last_chunk::<4>() {
-            Some((len, mask)) => Some(Entry { at, len: number(len), mask: u32::from_le_bytes(*mask) }),
-            None => Some(Entry { at, len: 0, mask: 0 }),
-        }
     }
 }
 

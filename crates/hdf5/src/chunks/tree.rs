@@ -3,12 +3,13 @@
 
 use ferrocdf_bytes::Result;
 
+use super::stored::{ChunkKey, ChunkRecord, Form, StoredEntry};
 use super::table::Table;
 use super::{Chunks, Entry};
-use crate::Address;
 use crate::messages::ChunkIndex;
 use crate::trees::{btree1, btree2};
-use crate::wire::{Reader, bad};
+use crate::wire::bad;
+use crate::{Address, fields};
 
 /// Node type of chunks in trees of version 1.
 pub(super) const CHUNKS: u8 = 1;
@@ -34,15 +35,14 @@ fn old(chunks: &Chunks, root: Address, found: &mut Vec<(u64, Entry)>) -> Result<
     let rank = chunks.chunk.len();
     let key_size = 8 + 8 * (rank + 1);
     btree1::prefetch(&chunks.source, root, CHUNKS, key_size, 0);
-    btree1::walk(&chunks.source, root, CHUNKS, key_size, &mut |key, at| {
-        let mut r = Reader::new("chunk key", key);
-        let (len, mask) = (u64::from(r.u32()?), r.u32()?);
-        let mut coords = Vec::with_capacity(rank);
-        for &chunk in &chunks.chunk {
-            // A position that no chunk begins at is that of the chunk it lies in.
-            coords.push(r.uint(8)? / chunk);
-        }
-        found.extend(chunks.number(coords.into_iter()).map(|number| (number, Entry { at, len, mask })));
+    let mut key = ChunkKey { rank: rank as u64 + 1, ..ChunkKey::default() };
+    btree1::walk(&chunks.source, root, CHUNKS, key_size, &mut |bytes, at| {
+        key.offsets.clear();
+        fields::read(&mut key, "chunk key", bytes)?;
+        // A position that no chunk begins at is that of the chunk it lies in.
+        let coords = key.offsets.iter().zip(&chunks.chunk).map(|(&at, &chunk)| at / chunk);
+        let entry = Entry { at, len: key.len, mask: key.mask };
+        found.extend(chunks.number(coords).map(|number| (number, entry)));
         Ok(())
     })
 }
@@ -51,23 +51,17 @@ fn old(chunks: &Chunks, root: Address, found: &mut Vec<(u64, Entry)>) -> Result<
 fn new(chunks: &Chunks, root: Address, found: &mut Vec<(u64, Entry)>) -> Result<()> {
     let rank = chunks.chunk.len();
     let sizes = chunks.source.sizes;
-    let kind = btree2::walk(&chunks.source, root, &mut |record| {
-        let mut r = Reader::new("chunk record", record);
-        let at = r.address(sizes)?;
-        let (mut len, mut mask) = (0, 0);
-        if chunks.filtered {
-            let width = record.len().checked_sub(sizes.offset + 4 + 8 * rank);
-            let width = width.filter(|width| (1..=8).contains(width));
-            let width = width.ok_or_else(|| r.error(format_args!("a record of {} bytes", record.len())))?;
-            len = r.uint(width)?;
-            mask = r.u32()?;
-        }
-        let mut coords = Vec::with_capacity(rank);
-        for _ in 0..rank {
-            coords.push(r.uint(8)?);
-        }
-        let number = chunks.number(coords.into_iter());
-        found.extend(number.zip(at).map(|(number, at)| (number, Entry { at, len, mask })));
+    let mut coords = Vec::with_capacity(rank);
+    let kind = btree2::walk(&chunks.source, root, &mut |bytes| {
+        let width = bytes.len().checked_sub(8 * rank);
+        let form = width.and_then(|width| Form::of(width, chunks.filtered, sizes));
+        let form = form.ok_or_else(|| bad(format!("chunk record: a record of {} bytes", bytes.len())))?;
+        let stored = StoredEntry { form, entry: None };
+        coords.clear();
+        let mut record = ChunkRecord { stored, coords: std::mem::take(&mut coords), rank: rank as u64 };
+        fields::read(&mut record, "chunk record", bytes)?;
+        coords = record.coords;
+        found.extend(chunks.number(coords.iter().copied()).zip(record.stored.entry));
         Ok(())
     })?;
     let expected = if chunks.filtered { FILTERED } else { PLAIN };

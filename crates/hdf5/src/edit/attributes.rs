@@ -10,11 +10,11 @@ use super::extents;
 use super::named::Named;
 use super::object::{Extent, NOT_SHARED, Object, message};
 use crate::heaps::FractalHeap;
-use crate::objects::attribute::parts;
-use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
+use crate::objects::attribute_message::AttributeMessage;
+use crate::objects::dense_info::{DenseInfo, DenseItem, DenseRecord, Of};
 use crate::objects::header::{Message, kind};
+use crate::objects::shared::{SharedPlace, resolve};
 use crate::trees::btree2::Tree;
-use crate::wire::{Reader, bad};
 use crate::{Address, File, Sizes};
 
 /// The most attributes in a header, and the fewest in a heap, unless the header says otherwise.
@@ -50,22 +50,19 @@ pub(super) struct Attribute {
 
 /// The committed datatype that an attribute message is of.
 pub(super) fn committed_type(body: &[u8], sizes: Sizes) -> Option<Address> {
-    let parts = parts(body).ok()?;
-    if parts.flags & 0x01 == 0 {
+    let message = AttributeMessage::decode(body).ok()?;
+    if message.flags & 0x01 == 0 {
         return None;
     }
-    committed_at(parts.datatype, sizes)
+    committed_at(&message.datatype, sizes)
 }
 
 /// The object that a shared message is of, unless it is in the shared message table.
 pub(super) fn committed_at(body: &[u8], sizes: Sizes) -> Option<Address> {
-    let mut reader = Reader::new("shared message", body);
-    let (version, place) = (reader.u8().ok()?, reader.u8().ok()?);
-    if version == 3 && place == 1 {
-        return None;
+    match SharedPlace::decode(body, sizes).ok()? {
+        SharedPlace::Object(at) => Some(at),
+        SharedPlace::Heap(_) => None,
     }
-    reader.skip(if version == 1 { 6 + sizes.length } else { 0 }).ok()?;
-    reader.address(sizes).ok()?
 }
 
 impl Attributes {
@@ -83,14 +80,11 @@ impl Attributes {
         if let Some((heap_at, by_name)) = all.info.heap.zip(all.info.by_name) {
             let (tree, heap) = (Tree::open(source, by_name)?, FractalHeap::open(source, heap_at)?);
             let mut found = vec![];
-            tree.walk(&mut |record| {
-                let mut reader = Reader::new("record of an attribute", record);
-                let (id, flags, order) = (reader.take(8)?, reader.u8()?, reader.u32()?);
-                let body = match flags & Message::SHARED {
-                    0 => heap.object(id)?.to_vec(),
-                    _ => file.shared_message(kind::ATTRIBUTE, id)?,
-                };
-                found.push((u64::from(order), flags & !Message::SHARED, body));
+            tree.walk(&mut |bytes| {
+                let record = DenseRecord::by_name(Of::Attributes, bytes)?;
+                let body = record.message(file, &heap)?.to_vec();
+                let DenseRecord { order, flags, .. } = record;
+                found.push((order, flags & !Message::SHARED, body));
                 Ok(())
             })?;
             // In the order in which they are listed; many may have the same number, that of none.
@@ -113,11 +107,10 @@ impl Attributes {
         let mut flags = flags;
         if flags & Message::SHARED != 0 {
             // The table keeps its own; here it is an attribute like others from now on.
-            let id = body.get(2..).ok_or_else(|| bad("a shared attribute of no place"))?;
-            body = file.shared_message(kind::ATTRIBUTE, id)?;
+            body = resolve(file, kind::ATTRIBUTE, &body)?.body;
             flags &= !Message::SHARED;
         }
-        let name = parts(&body)?.name.to_vec();
+        let name = AttributeMessage::decode(&body)?.name.to_vec();
         // As the HDF5 library numbers those of a header without an order.
         let number = Some(order.unwrap_or(self.next)).filter(|&order| order != NO_ORDER);
         let order = number.unwrap_or(self.next);

@@ -16,8 +16,8 @@ use super::object::{Extent, NOT_SHARED, Object, message};
 use super::space::Space;
 use super::{Editor, Node};
 use crate::block::{Alloc, Block, BlockKind};
+use crate::messages::small::ReferenceCount;
 use crate::messages::{ChunkIndex, DataLayout};
-use crate::objects::encode::reference_count;
 use crate::objects::header::{Message, kind};
 use crate::{Address, Sizes, Source};
 
@@ -155,7 +155,11 @@ impl Editor {
             .cloned()
             .collect();
         if object.form.version > 1 && object.references != 1 {
-            messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, reference_count(object.references)));
+            messages.push(message(
+                kind::REFERENCE_COUNT,
+                NOT_SHARED,
+                ReferenceCount(object.references).encode()?,
+            ));
         }
         if let Some(links) = object.links.as_ref().filter(|links| !links.is_dense()) {
             let encoded = links.encode(sizes, &at)?;

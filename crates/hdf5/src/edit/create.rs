@@ -20,8 +20,8 @@ use super::space::Space;
 use super::{Barrier, CreateOptions, Editor, Profile, wrong};
 use crate::cache_image;
 use crate::messages::SpaceInfo;
+use crate::messages::small::TreeSizes;
 use crate::objects::header::{Message, kind};
-use crate::superblock::TreeSizes;
 use crate::wire::number;
 use crate::{Address, File, OpenOptions, Sizes, Source, Superblock};
 

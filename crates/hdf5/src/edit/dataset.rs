@@ -134,7 +134,7 @@ pub(super) fn create(
     let mut messages = vec![message(kind::DATASPACE, 0, space.encode(sizes)?)];
     messages.push(match committed {
         None => message(kind::DATATYPE, CONSTANT, datatype.encode()?),
-        Some(at) => message(kind::DATATYPE, CONSTANT | SHARED, crate::objects::encode::committed(at, sizes)?),
+        Some(at) => message(kind::DATATYPE, CONSTANT | SHARED, crate::objects::shared::committed(at, sizes)?),
     });
     messages.push(message(kind::FILL, CONSTANT, fill.encode()?));
     messages.push(message(kind::LAYOUT, 0, layout.encode(sizes)?));

@@ -5,11 +5,16 @@ use std::collections::HashSet;
 use ferrocdf_bytes::Result;
 
 use super::object::Extent;
-use crate::heaps::{FractalHeap, LocalHeap};
+use crate::groups::symbols::{Entry, NODE_HEAD};
+use crate::heaps::fractal::header::Stored;
+use crate::heaps::fractal::stored::HugeObject;
+use crate::heaps::free_space::FreeSpaceManager;
+use crate::heaps::{FractalHeap, LocalHeap, local};
+use crate::messages::small::SymbolTable;
 use crate::trees::btree1;
-use crate::trees::btree2::Tree;
-use crate::wire::{CHECKSUM, Reader, bad};
-use crate::{Address, Source};
+use crate::trees::btree2::{self, Tree};
+use crate::wire::{self, bad};
+use crate::{Address, Source, fields};
 
 /// Pieces of a file. Those that nobody has read yet count only if they begin with the signature of their kind: others are not
 /// what a damaged address says that they are, and may be of use to somebody else.
@@ -33,9 +38,8 @@ impl Found<'_> {
 /// The pieces of a version 2 B-tree.
 pub(super) fn tree(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let tree = Tree::open(source, at)?;
-    let sizes = source.sizes;
     let mut found = Found { source, list: vec![] };
-    found.add(at, (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64);
+    found.add(at, btree2::Header::len(source.sizes));
     tree.nodes(&mut |at, len| found.add_unread(at, len, &[b"BTIN", b"BTLF"]))?;
     Ok(found.list)
 }
@@ -50,36 +54,24 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
         false => found.add_unread(at, len, &[b"FRHP", b"FHDB", b"FHIB"]),
     })?;
 
-    // Behind signature, version, identifier length, filter length, flags, maximum size, next huge identifier.
-    let head = source.read("fractal heap header", at, (14 + 3 * sizes.length + 2 * sizes.offset) as u64)?;
-    let mut reader = Reader::new("fractal heap header", &head);
-    reader.skip(14 + sizes.length)?;
-    let huge = reader.address(sizes)?;
-    reader.skip(sizes.length)?;
-    let manager = reader.address(sizes)?;
-    if let Some(index) = huge {
+    let (stored, filters) = Stored::read(source, at)?;
+    if let Some(index) = stored.huge_index {
         found.list.extend(tree(source, index)?);
         Tree::open(source, index)?.walk(&mut |record| {
-            let mut reader = Reader::new("record of a huge object", record);
-            let at = reader.defined(sizes, "huge object")?;
-            found.add(at, reader.length(sizes)?);
+            let mut huge = HugeObject::unread(sizes, filters.is_some(), false);
+            fields::read(&mut huge, "record of a huge object", record)?;
+            found.add(huge.at, huge.len);
             Ok(())
         })?;
     }
-    if let Some(manager) = manager {
-        // Behind signature, version, client, four numbers and four of two bytes.
-        let len =
-            (6 + 4 * sizes.length + 8 + sizes.length + sizes.offset + 2 * sizes.length + CHECKSUM) as u64;
-        let head = source.read("free space manager", manager, len)?;
-        let mut reader = Reader::new("free space manager", &head);
-        reader.signature(b"FSHD")?;
-        reader.skip(2 + 4 * sizes.length + 8 + sizes.length)?;
-        let sections = reader.address(sizes)?;
-        reader.skip(sizes.length)?;
-        let allocated = reader.length(sizes)?;
+    if let Some(manager) = stored.free_space {
+        let len = FreeSpaceManager::len(sizes);
+        let mut head = FreeSpaceManager::unread(sizes);
+        let bytes = source.read(FreeSpaceManager::WHAT, manager, len)?;
+        fields::read_checked(&mut head, FreeSpaceManager::WHAT, manager, &bytes)?;
         found.add(manager, len);
-        if let Some(at) = sections {
-            found.add_unread(at, allocated, &[b"FSSE"]);
+        if let Some(at) = head.sections {
+            found.add_unread(at, head.allocated, &[b"FSSE"]);
         }
     }
     Ok(found.list)
@@ -89,17 +81,15 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
 /// the entries of a symbol table node.
 pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec<Extent>> {
     let sizes = source.sizes;
-    let mut reader = Reader::new("symbol table message", body);
-    let (root, heap) = (reader.defined(sizes, "B-tree")?, reader.defined(sizes, "local heap")?);
+    let SymbolTable { tree: root, heap, .. } = SymbolTable::decode(body, sizes)?;
     let list = old_tree(source, root, 0, sizes.length, k.0)?;
     let mut found = Found { source, list };
-    let entry = sizes.length + sizes.offset + 24;
-    let len = (8 + 2 * usize::from(k.1) * entry) as u64;
+    let len = (NODE_HEAD + 2 * usize::from(k.1) * Entry::len(sizes)) as u64;
     btree1::walk(source, root, 0, sizes.length, &mut |_, at| {
         found.add_unread(at, len, &[b"SNOD"]);
         Ok(())
     })?;
-    found.add(heap, (8 + 2 * sizes.length + sizes.offset) as u64);
+    found.add(heap, local::Header::len(sizes));
     let (at, len) = LocalHeap::open(source, heap)?.data();
     found.add(at, len);
     Ok(found.list)
@@ -114,7 +104,7 @@ pub(super) fn old_tree(
     k: u16,
 ) -> Result<Vec<Extent>> {
     let offset = source.sizes.offset;
-    let head = 8 + 2 * offset;
+    let head = btree1::NodeHead::len(source.sizes);
     let len = (head + 2 * usize::from(k) * (key + offset) + key) as u64;
     let (mut found, mut seen, mut waiting) = (Vec::new(), HashSet::new(), vec![root]);
     while let Some(at) = waiting.pop() {
@@ -123,16 +113,16 @@ pub(super) fn old_tree(
         }
         found.push(Extent { at, len });
         let bytes = source.read("version 1 B-tree node", at, head as u64)?;
-        let mut reader = Reader::new("version 1 B-tree node", &bytes);
-        reader.signature(b"TREE")?;
-        let (found_type, level, count) = (reader.u8()?, reader.u8()?, usize::from(reader.u16()?));
-        if found_type != node_type {
-            return Err(reader.error("the type is not the tree's"));
+        let mut node = btree1::NodeHead::unread(source.sizes);
+        wire::decode(&mut node, "version 1 B-tree node", at, &bytes)?;
+        if node.node_type != node_type {
+            return Err(bad(format!("version 1 B-tree node at {at}: the type is not the tree's")));
         }
-        if level > 0 {
+        if node.level > 0 {
+            let count = usize::from(node.count);
             let bytes = source.read("version 1 B-tree node", at, (head + count * (key + offset)) as u64)?;
             for entry in bytes[head..].chunks_exact(key + offset) {
-                waiting.push(Reader::new("child", &entry[key..]).defined(source.sizes, "child")?);
+                waiting.push(btree1::child(&entry[key..], source.sizes)?);
             }
         }
     }

@@ -11,10 +11,10 @@ use super::extents;
 use super::named::Named;
 use super::object::{CONSTANT, Extent, Object, message};
 use crate::groups::{Charset, Link, LinkTarget};
+use crate::messages::small::GroupInfo;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
-use crate::objects::encode::GROUP_INFO;
 use crate::objects::header::{Message, kind};
-use crate::wire::{Reader, bad};
+use crate::wire::bad;
 use crate::{Address, File, Sizes};
 
 /// The most links in a header, and the fewest in a heap, unless the group info message says otherwise.
@@ -59,7 +59,7 @@ impl Links {
     pub fn first_messages(&self, sizes: Sizes) -> Result<Vec<Message>> {
         Ok(vec![
             message(kind::LINK_INFO, 0, self.info.encode(Of::Links, sizes)?),
-            message(kind::GROUP_INFO, CONSTANT, GROUP_INFO.to_vec()),
+            message(kind::GROUP_INFO, CONSTANT, GroupInfo::default().encode()?),
         ])
     }
 
@@ -88,11 +88,7 @@ impl Links {
             }
         }
         if let Some(info) = object.message(kind::GROUP_INFO) {
-            let mut reader = Reader::new("group info message", &info.body);
-            reader.version(0..=0)?;
-            if reader.u8()? & 0x01 != 0 {
-                all.limits = (reader.u16()?, reader.u16()?);
-            }
+            all.limits = GroupInfo::decode(&info.body)?.limits.unwrap_or(all.limits);
         }
         object.take(kind::LINK);
         Ok(all)
@@ -170,7 +166,7 @@ impl Links {
         let old = object.take(kind::SYMBOL_TABLE);
         object.set(kind::LINK_INFO, 0, self.info.encode(Of::Links, sizes)?);
         if !old.is_empty() && object.message(kind::GROUP_INFO).is_none() {
-            object.set(kind::GROUP_INFO, CONSTANT, GROUP_INFO.to_vec());
+            object.set(kind::GROUP_INFO, CONSTANT, GroupInfo::default().encode()?);
         }
         Ok(())
     }

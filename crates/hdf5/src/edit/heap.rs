@@ -9,10 +9,10 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use super::object::Extent;
 use super::space::Space;
-use crate::heaps::global::{self, NewObject, SMALLEST};
+use crate::heaps::global::{self, CollectionHead, NewObject, SMALLEST};
 use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::HeapId;
-use crate::wire::{Reader, bad};
+use crate::wire::{self, bad};
 use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "global heap collection";
@@ -74,10 +74,9 @@ impl Collection {
     fn read(source: &Source, at: Address) -> Result<Collection> {
         let sizes = source.sizes;
         let start = source.read_some(WHAT, at, SMALLEST)?;
-        let mut reader = Reader::new(WHAT, &start);
-        reader.signature(b"GCOL").map_err(|error| error.at(at))?;
-        reader.skip(4)?;
-        let size = reader.length(sizes)?;
+        let mut head = CollectionHead { sizes, size: 0 };
+        wire::decode(&mut head, WHAT, at, &start)?;
+        let size = head.size;
         let bytes = source.read_on(WHAT, at, start, size)?;
         let (objects, _) = global::stored_objects(&bytes, sizes).map_err(|error| error.at(at))?;
         let mut collection = Collection { committed: true, changed: false, ..Collection::new(size, sizes) };

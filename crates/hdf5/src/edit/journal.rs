@@ -17,8 +17,9 @@ use super::commit::Output;
 use super::object::{Extent, message};
 use super::{Barrier, Editor, lock, note};
 use crate::block::Block;
-use crate::objects::encode::{HeaderForm, NewChunk, NewMessage};
+use crate::objects::encode::{NewChunk, NewMessage};
 use crate::objects::header::{Message, kind};
+use crate::objects::prefix::HeaderForm;
 use crate::{Address, File, Superblock, cache_image};
 
 /// The flag of a message that a reader must know.
@@ -51,7 +52,7 @@ enum Step {
 
 /// The header of a superblock extension.
 pub(super) fn extension(messages: &[Message]) -> Result<Vec<u8>> {
-    let mut form = HeaderForm { version: 2, flags: 0, references: 1, times: None, attribute_limits: None };
+    let mut form = HeaderForm::new(2, 0);
     let size: usize = messages.iter().map(|message| form.message_len(message.body.len())).sum();
     form.fit(size as u64);
     let len = (form.first_overhead() + size) as u64;

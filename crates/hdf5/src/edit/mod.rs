@@ -39,11 +39,11 @@ use ferrocdf_codec::{Codecs, Step};
 use ferrocdf_store::BlobMut;
 
 use crate::groups::LinkTarget;
+use crate::messages::small::{ReferenceCount, TreeSizes};
 use crate::messages::{Dataspace, Datatype, HeapId};
-use crate::objects::attribute::Parts;
-use crate::objects::encode::{committed, reference_count};
+use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::header::{Message, kind};
-use crate::superblock::TreeSizes;
+use crate::objects::shared::committed;
 use crate::{Address, Dataset, File, HeapObject, OpenOptions, Placed, Source, Superblock};
 use attributes::{Attributes, committed_at, committed_type};
 use chunks::lock;
@@ -324,7 +324,7 @@ impl Editor {
         if object.message(kind::LAYOUT).is_none() && object.message(kind::DATATYPE).is_some() {
             // Whoever asks for the place of a datatype is about to use it: room for a reference count.
             messages.retain(|message| message.kind != kind::REFERENCE_COUNT);
-            messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, reference_count(1)));
+            messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, ReferenceCount(1).encode()?));
         }
         let len = object.fit(&messages, sizes);
         let at = lock(&self.space).take_meta(len)?;
@@ -484,12 +484,12 @@ impl Editor {
             Some(at) => committed(at, sizes)?,
             None => datatype.encode()?,
         };
-        let body = Parts {
+        let body = AttributeMessage {
             flags: u8::from(at.is_some()),
-            name: name.as_bytes(),
+            name: name.as_bytes().into(),
             charset: u8::from(!name.is_ascii()),
-            datatype: &stored,
-            dataspace: &space.encode(sizes)?,
+            datatype: stored.into(),
+            dataspace: space.encode(sizes)?.into(),
             data: &data,
         }
         .encode()?;
@@ -537,11 +537,9 @@ impl Editor {
         if attributes.list.get(new.as_bytes()).is_some() {
             return Err(Error::new(Code::ENAMEINUSE, format!("attribute {new:?} is there already")));
         }
-        let parts = crate::objects::attribute::parts(&found.body)?;
-        let mut dataspace = parts.dataspace.to_vec();
-        dataspace.shrink_to_fit();
-        let charset = u8::from(!new.is_ascii());
-        let body = Parts { name: new.as_bytes(), charset, dataspace: &dataspace, ..parts }.encode()?;
+        let mut message = AttributeMessage::decode(&found.body)?;
+        (message.name, message.charset) = (new.as_bytes().into(), u8::from(!new.is_ascii()));
+        let body = message.encode()?;
         attributes.list.rename(old.as_bytes(), new.as_bytes());
         attributes.changed = true;
         let renamed = attributes.list.get_mut(new.as_bytes());

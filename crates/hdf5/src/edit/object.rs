@@ -9,8 +9,10 @@ use ferrocdf_bytes::Result;
 use super::attributes::Attributes;
 use super::dataset::Data;
 use super::group::Links;
-use crate::objects::encode::{HeaderForm, NewChunk, NewMessage, continuation};
+use crate::messages::small::{Continuation, ReferenceCount};
+use crate::objects::encode::{NewChunk, NewMessage};
 use crate::objects::header::{Header, Message, kind};
+use crate::objects::prefix::HeaderForm;
 use crate::wire::bad;
 use crate::{Address, Sizes, Source};
 
@@ -65,7 +67,7 @@ impl Object {
     /// A new one with these messages.
     pub fn new(ordered: bool, messages: Vec<Message>) -> Object {
         let flags = if ordered { ORDERED } else { 0 };
-        let form = HeaderForm { version: 2, flags, references: 1, times: None, attribute_limits: None };
+        let form = HeaderForm::new(2, flags);
         Object {
             form,
             references: 0,
@@ -83,19 +85,14 @@ impl Object {
     pub fn read(source: &Source, at: Address) -> Result<Object> {
         let header = Header::read(source, at)?;
         let mut object = Object::new(false, header.messages);
-        object.form = HeaderForm {
-            version: header.version,
-            flags: header.flags,
-            references: header.references,
-            times: header.times,
-            attribute_limits: header.attribute_limits,
-        };
-        object.references = header.references;
+        object.form = header.form;
+        object.references = header.form.references;
         object.chunks = header.chunks.into_iter().map(|(at, len)| Extent { at, len }).collect();
         object.committed = true;
-        if let Some(count) = object.take(kind::REFERENCE_COUNT).first().and_then(|count| count.body.get(1..5))
+        if let Some(stored) = object.take(kind::REFERENCE_COUNT).first()
+            && let Ok(count) = ReferenceCount::decode(&stored.body)
         {
-            object.references = crate::wire::number(count) as u32;
+            object.references = count.0;
         }
         Ok(object)
     }
@@ -107,7 +104,7 @@ impl Object {
 
     /// Whether the order of attributes is kept.
     pub fn is_ordered(&self) -> bool {
-        self.form.version > 1 && self.form.flags & 0x04 != 0
+        self.form.is_ordered()
     }
 
     /// The first message of a kind.
@@ -174,7 +171,11 @@ impl Object {
                 }
             };
             unused.retain(|&chunk| chunk != place);
-            here.push(message(kind::CONTINUATION, 0, continuation(place.at, place.len, sizes)?));
+            here.push(message(
+                kind::CONTINUATION,
+                0,
+                Continuation { sizes, at: place.at, len: place.len }.encode()?,
+            ));
             chunks.push(place);
         }
         spare.append(&mut unused);

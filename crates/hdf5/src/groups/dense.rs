@@ -8,8 +8,9 @@ use ferrocdf_bytes::{Result, lookup3};
 
 use super::Link;
 use crate::heaps::FractalHeap;
+use crate::objects::dense_info::{DenseRecord, Of};
 use crate::trees::btree2::Tree;
-use crate::wire::{Reader, bad};
+use crate::wire::bad;
 use crate::{Address, Source};
 
 fn tree(source: &Source, at: Address) -> Result<Tree> {
@@ -20,10 +21,8 @@ fn tree(source: &Source, at: Address) -> Result<Tree> {
     }
 }
 
-/// The hash and the heap identifier of a record.
-fn record(bytes: &[u8]) -> Result<(u32, &[u8])> {
-    let mut reader = Reader::new("record of a link", bytes);
-    Ok((reader.u32()?, reader.take(7)?))
+fn record(bytes: &[u8]) -> Result<DenseRecord> {
+    DenseRecord::by_name(Of::Links, bytes)
 }
 
 /// Adds all links.
@@ -35,15 +34,15 @@ pub fn all(source: &Source, heap: Address, by_name: Address, links: &mut Vec<Lin
     let too_long = || bad("links that are longer than their heap");
     if source.is_near() {
         return tree.walk(&mut |bytes| {
-            let link = heap.object(record(bytes)?.1)?;
+            let link = heap.object(&record(bytes)?.id)?;
             left = left.checked_sub(link.len() as u64).ok_or_else(too_long)?;
             links.push(Link::decode(&link, source.sizes)?);
             Ok(())
         });
     }
-    let mut ids: Vec<Vec<u8>> = Vec::new();
+    let mut ids = Vec::new();
     tree.walk(&mut |bytes| {
-        ids.push(record(bytes)?.1.to_vec());
+        ids.push(record(bytes)?.id);
         Ok(())
     })?;
     let decoded = source.map_within_budget(left, &ids, |id| match heap.object(id) {
@@ -62,12 +61,12 @@ pub fn find(source: &Source, heap: Address, by_name: Address, name: &[u8]) -> Re
     let hash = lookup3(name, 0);
     let mut found = None;
     tree(source, by_name)?.find(&mut |bytes| {
-        let (other, id) = record(bytes)?;
+        let DenseRecord { hash: other, id, .. } = record(bytes)?;
         if hash != other {
             return Ok(hash.cmp(&other));
         }
         // Names of one hash are in the order of their bytes.
-        let link = Link::decode(&heap.object(id)?, source.sizes)?;
+        let link = Link::decode(&heap.object(&id)?, source.sizes)?;
         let order = name.cmp(&link.name);
         if order == Ordering::Equal {
             found = Some(link);

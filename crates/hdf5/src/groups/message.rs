@@ -10,9 +10,9 @@ use crate::{Address, Sizes};
 
 const WHAT: &str = "link message";
 
-struct Message<'a> {
-    link: &'a mut Link,
-    sizes: Sizes,
+pub(crate) struct Message<'a> {
+    pub link: &'a mut Link,
+    pub sizes: Sizes,
 }
 
 /// Flags of optional fields; the two lowest bits tell the width of the name's length.
@@ -147,10 +147,15 @@ impl Charset {
 }
 
 impl Link {
+    /// A link to be read.
+    pub(crate) fn unread() -> Link {
+        let target = LinkTarget::Hard(Address::default());
+        Link { name: vec![], order: None, charset: Charset::Ascii, target }
+    }
+
     /// Takes a message apart.
     pub(crate) fn decode(body: &[u8], sizes: Sizes) -> Result<Link> {
-        let target = LinkTarget::Hard(Address::default());
-        let mut link = Link { name: vec![], order: None, charset: Charset::Ascii, target };
+        let mut link = Self::unread();
         fields::read(&mut Message { link: &mut link, sizes }, WHAT, body)?;
         Ok(link)
     }

@@ -4,8 +4,8 @@
 //! were made is told where the file keeps it.
 
 mod dense;
-mod message;
-mod symbols;
+pub(crate) mod message;
+pub(crate) mod symbols;
 
 use ferrocdf_bytes::Result;
 

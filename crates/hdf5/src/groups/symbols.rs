@@ -3,19 +3,23 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::{Charset, Link, LinkTarget};
+use crate::fields::{self, Fields};
 use crate::heaps::LocalHeap;
+use crate::messages::small::SymbolTable;
 use crate::trees::btree1;
-use crate::wire::{Reader, bad, number};
-use crate::{Address, Source};
+use crate::wire::{self, bad, number};
+use crate::{Address, Sizes, Source};
 
 const NODE: &str = "symbol table node";
 /// Type of the B-trees of groups.
 const GROUP_NODES: u8 = 0;
 /// "Cache Type" of an entry that is a soft link.
 const SOFT: u32 = 2;
+/// Bytes of a node before its entries.
+pub(crate) const NODE_HEAD: usize = 8;
 /// What is read of a node first: one of usual size.
 const FIRST_READ: u64 = 8 + 8 * 40;
 
@@ -26,44 +30,91 @@ struct Table<'a> {
     heap: LocalHeap<'a>,
 }
 
+/// "Symbol Table Node" before its entries.
+pub(crate) struct NodeHead {
+    /// "Number of Symbols".
+    pub count: u16,
+}
+
+impl Record for NodeHead {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.signature(b"SNOD")?;
+        c.version(1..=1, &mut 1)?;
+        c.reserved(1)?;
+        c.int("number of symbols", &mut self.count)
+    }
+}
+
 /// "Symbol Table Entry".
-struct Entry {
-    name: u64,
-    object: Option<Address>,
-    /// Where in the heap the path of a soft link is.
-    soft: Option<u64>,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub sizes: Sizes,
+    /// Where in the heap the name is.
+    pub name: u64,
+    pub object: Option<Address>,
+    /// What the scratch-pad is about.
+    pub cache_type: u32,
+    pub scratch: [u64; 2],
+}
+
+impl Record for Entry {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.length("link name offset", self.sizes, &mut self.name)?;
+        c.address("object header address", self.sizes, &mut self.object)?;
+        c.int("cache type", &mut self.cache_type)?;
+        c.reserved(4)?;
+        let [first, second] = &mut self.scratch;
+        c.position("scratch-pad space", 8, first)?;
+        c.position("scratch-pad space", 8, second)
+    }
+}
+
+impl Entry {
+    /// An entry to be read.
+    pub fn unread(sizes: Sizes) -> Entry {
+        Entry { sizes, name: 0, object: None, cache_type: 0, scratch: [0; 2] }
+    }
+
+    /// Bytes of an entry.
+    pub fn len(sizes: Sizes) -> usize {
+        sizes.length + sizes.offset + 24
+    }
+
+    /// True for a soft link.
+    pub fn is_soft(&self) -> bool {
+        self.cache_type == SOFT
+    }
+
+    /// Where in the heap the path of a soft link is, in the first four bytes of the scratch-pad.
+    fn soft(&self) -> Option<u64> {
+        self.is_soft().then_some(self.scratch[0] & 0xffff_ffff)
+    }
 }
 
 impl<'a> Table<'a> {
     fn open(source: &'a Source, message: &[u8]) -> Result<Table<'a>> {
-        let mut reader = Reader::new("symbol table message", message);
-        let tree = reader.defined(source.sizes, "B-tree")?;
-        let heap = reader.defined(source.sizes, "local heap")?;
+        let SymbolTable { tree, heap, .. } = SymbolTable::decode(message, source.sizes)?;
         Ok(Table { source, tree, heap: LocalHeap::open(source, heap)? })
     }
 
     fn entries(&self, at: Address) -> Result<Vec<Entry>> {
         let sizes = self.source.sizes;
-        let size = sizes.length + sizes.offset + 24;
+        let size = Entry::len(sizes);
         let bytes = self.source.read_some(NODE, at, FIRST_READ)?;
-        let mut reader = Reader::new(NODE, &bytes);
-        reader.signature(b"SNOD").map_err(|error| error.at(at))?;
-        reader.version(1..=1)?;
-        reader.skip(1)?;
-        let count = usize::from(reader.u16()?);
-        let bytes = self.source.read_on(NODE, at, bytes, (8 + count * size) as u64)?;
+        let mut head = NodeHead { count: 0 };
+        wire::decode(&mut head, NODE, at, &bytes)?;
+        let len = NODE_HEAD + usize::from(head.count) * size;
+        let bytes = self.source.read_on(NODE, at, bytes, len as u64)?;
         let entry = |bytes: &[u8]| {
-            let mut reader = Reader::new("symbol table entry", bytes);
-            let (name, object, cache) = (reader.length(sizes)?, reader.address(sizes)?, reader.u32()?);
-            reader.skip(4)?;
-            let soft = (cache == SOFT).then_some(number(reader.take(4)?));
-            Ok(Entry { name, object, soft })
+            let mut entry = Entry::unread(sizes);
+            fields::read(&mut entry, "symbol table entry", bytes)?;
+            Ok(entry)
         };
-        bytes.get(8..).unwrap_or_default().chunks_exact(size).map(entry).collect()
+        bytes.get(NODE_HEAD..).unwrap_or_default().chunks_exact(size).map(entry).collect()
     }
 
     fn link(&self, entry: &Entry, name: Vec<u8>) -> Result<Link> {
-        let target = match (entry.soft, entry.object) {
+        let target = match (entry.soft(), entry.object) {
             (Some(path), _) => LinkTarget::Soft(self.heap.string(path)?),
             (None, Some(object)) => LinkTarget::Hard(object),
             (None, None) => {

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::HeapObject;
+use crate::fields::{self, Fields};
 use crate::messages::HeapId;
-use crate::wire::{Reader, Writer, bad};
+use crate::wire::{self, Writer, bad};
 use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "global heap collection";
@@ -84,9 +85,9 @@ impl GlobalHeap {
             return Ok(found);
         }
         let start = source.read_some(WHAT, at, FIRST_READ)?;
-        let mut r = Reader::new(WHAT, &start);
-        let size = head(&mut r, source.sizes).map_err(|error| error.at(at))?;
-        let bytes = source.read_on(WHAT, at, start, size)?;
+        let mut head = CollectionHead { sizes: source.sizes, size: 0 };
+        wire::decode(&mut head, WHAT, at, &start)?;
+        let bytes = source.read_on(WHAT, at, start, head.size)?;
         let collection = Arc::new(Collection::parse(bytes, source.sizes).map_err(|error| error.at(at))?);
         held().insert(at, Arc::clone(&collection));
         Ok(collection)
@@ -94,16 +95,45 @@ impl GlobalHeap {
 }
 
 /// Bytes of the head of a collection, and of an object: a length at byte 8, and room up to a multiple of 8.
-fn head_size(sizes: Sizes) -> usize {
+pub(crate) fn head_size(sizes: Sizes) -> usize {
     (8 + sizes.length).next_multiple_of(8)
 }
 
-/// The size that the head of a collection says.
-fn head(r: &mut Reader<'_>, sizes: Sizes) -> Result<u64> {
-    r.signature(b"GCOL")?;
-    r.version(1..=1)?;
-    r.skip(3)?;
-    r.length(sizes)
+/// "Global Heap Collection" before its objects.
+pub(crate) struct CollectionHead {
+    pub sizes: Sizes,
+    /// Bytes of the collection.
+    pub size: u64,
+}
+
+impl Record for CollectionHead {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.signature(b"GCOL")?;
+        c.version(1..=1, &mut 1)?;
+        c.reserved(3)?;
+        c.length("collection size", self.sizes, &mut self.size)?;
+        c.pad(8)
+    }
+}
+
+/// "Global Heap Object" before its data.
+pub(crate) struct ObjectHead {
+    pub sizes: Sizes,
+    /// 0 for free space, behind which there is nothing, and whose size counts this head.
+    pub index: u16,
+    pub references: u16,
+    /// Bytes of the data, without padding.
+    pub size: u64,
+}
+
+impl Record for ObjectHead {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.int("heap object index", &mut self.index)?;
+        c.int("reference count", &mut self.references)?;
+        c.reserved(4)?;
+        c.length("object size", self.sizes, &mut self.size)?;
+        c.reserved(head_size(self.sizes).saturating_sub(8 + self.sizes.length))
+    }
 }
 
 /// An object as it stands in a collection.
@@ -119,31 +149,29 @@ pub(crate) struct StoredObject {
 
 /// The objects of a collection in the order in which they are stored, and its size.
 pub(crate) fn stored_objects(bytes: &[u8], sizes: Sizes) -> Result<(Vec<StoredObject>, usize)> {
-    let mut r = Reader::new(WHAT, bytes);
-    let size = usize::try_from(head(&mut r, sizes)?).unwrap_or(usize::MAX);
+    let mut collection = CollectionHead { sizes, size: 0 };
+    let mut start = fields::read(&mut collection, WHAT, bytes)?;
+    let size = usize::try_from(collection.size).unwrap_or(usize::MAX);
     let Some(bytes) = bytes.get(..size).filter(|_| size >= head_size(sizes)) else {
-        return Err(r.error(format_args!("its size is {size}")));
+        return Err(bad(format!("{WHAT}: its size is {size}")));
     };
-    let mut r = Reader::new(WHAT, bytes);
-    r.skip(head_size(sizes))?;
     let mut objects = Vec::new();
     // What is left may be too short for another head.
-    while r.rest().len() >= head_size(sizes) {
-        let (index, references) = (r.u16()?, r.u16()?);
-        r.skip(4)?;
-        let len = r.length(sizes)?;
-        r.skip(head_size(sizes) - 8 - sizes.length)?;
+    while let Some(rest) = bytes.get(start..).filter(|rest| rest.len() >= head_size(sizes)) {
+        let mut head = ObjectHead { sizes, index: 0, references: 0, size: 0 };
+        start += fields::read(&mut head, WHAT, rest)?;
+        let ObjectHead { index, references, size: len, .. } = head;
         if index == 0 {
-            // Free space, behind which there is nothing.
             break;
         }
-        let start = r.position();
-        let left = r.rest().len();
+        let left = size - start;
         let Some(len) = usize::try_from(len).ok().filter(|&len| len <= left) else {
-            return Err(r.error(format_args!("object {index} has {len} bytes, {left} are left")));
+            return Err(bad(format!(
+                "{WHAT} (byte {start}): object {index} has {len} bytes, {left} are left"
+            )));
         };
         objects.push(StoredObject { index, references, data: start..start + len });
-        r.skip(len.next_multiple_of(8).min(left))?;
+        start += len.next_multiple_of(8).min(left);
     }
     Ok((objects, size))
 }
@@ -187,22 +215,13 @@ pub(crate) fn overhead(sizes: Sizes) -> u64 {
 /// # Errors
 /// `ERANGE` if the objects do not fit.
 pub(crate) fn encode(objects: &[NewObject<'_>], size: u64, sizes: Sizes) -> Result<Vec<u8>> {
-    let mut w = Writer::signed(WHAT, b"GCOL", 1);
-    w.zeros(3);
-    w.length(sizes, size);
-    w.pad(8);
-    let object = |w: &mut Writer, index: u16, references: u16, len: u64| {
-        w.u16(index);
-        w.u16(references);
-        w.zeros(4);
-        w.length(sizes, len);
-        w.pad(8);
-    };
+    let mut w = Writer::new(WHAT);
+    w.record(&mut CollectionHead { sizes, size });
     for &NewObject { index, references, data } in objects {
         if index == 0 {
             w.fail("an object of index 0");
         }
-        object(&mut w, index, references, data.len() as u64);
+        w.record(&mut ObjectHead { sizes, index, references, size: data.len() as u64 });
         w.bytes(data);
         w.pad(8);
     }
@@ -211,7 +230,7 @@ pub(crate) fn encode(objects: &[NewObject<'_>], size: u64, sizes: Sizes) -> Resu
         Some(left) => {
             // The length of free space counts its head; what is too short for one stays zero.
             if left >= head_size(sizes) as u64 {
-                object(&mut w, 0, 0, left);
+                w.record(&mut ObjectHead { sizes, index: 0, references: 0, size: left });
             }
             w.pad_to(usize::try_from(size).unwrap_or(usize::MAX));
         }
@@ -279,7 +298,7 @@ mod tests {
                     .collect();
                 assert_eq!(encode(&again, size as u64, sizes).unwrap(), bytes);
                 if spare >= 16 {
-                    assert_eq!(crate::wire::number(&bytes[used as usize + 8..][..sizes.length]), spare);
+                    assert_eq!(wire::number(&bytes[used as usize + 8..][..sizes.length]), spare);
                 }
             }
             assert!(encode(&objects, used - 8, sizes).is_err());

@@ -3,9 +3,10 @@
 //! Small heaps are read whole. Of a large one a look-up shall not have to, so its strings are read one by one until
 //! `read_whole` is asked for.
 
-use ferrocdf_bytes::{Code, Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result};
 
-use crate::wire::{self, Reader, bad, up_to_nul};
+use crate::fields::Fields;
+use crate::wire::{self, bad, up_to_nul};
 use crate::{Address, Sizes, Source};
 
 const WHAT: &str = "local heap";
@@ -14,27 +15,35 @@ const SMALL: u64 = 1 << 18;
 /// What is read of a name first.
 const FIRST_READ: u64 = 256;
 
-/// "Local Heap", behind its signature.
+/// "Local Heap".
 #[derive(Debug)]
-struct Header {
+pub(crate) struct Header {
     sizes: Sizes,
-    version: u64,
-    reserved: u64,
-    size: u64,
+    pub size: u64,
     free: u64,
-    data: u64,
+    pub data: Address,
 }
 
 impl Record for Header {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        c.uint("version", 1, &mut self.version)?;
-        if self.version != 0 {
-            return Err(c.error(Code::EHDFERR, format!("version {} is unknown", self.version)));
-        }
-        c.uint("reserved", 3, &mut self.reserved)?;
-        c.uint("data segment size", self.sizes.length, &mut self.size)?;
-        c.uint("offset to head of free-list", self.sizes.length, &mut self.free)?;
-        c.uint("address of data segment", self.sizes.offset, &mut self.data)
+        c.signature(b"HEAP")?;
+        c.version(0..=0, &mut 0)?;
+        c.reserved(3)?;
+        c.length("data segment size", self.sizes, &mut self.size)?;
+        c.length("offset to head of free-list", self.sizes, &mut self.free)?;
+        c.defined("address of data segment", self.sizes, &mut self.data)
+    }
+}
+
+impl Header {
+    /// A header to be read.
+    pub fn unread(sizes: Sizes) -> Header {
+        Header { sizes, size: 0, free: 0, data: Address(0) }
+    }
+
+    /// Bytes of a header.
+    pub fn len(sizes: Sizes) -> u64 {
+        (8 + 2 * sizes.length + sizes.offset) as u64
     }
 }
 
@@ -52,15 +61,11 @@ pub struct LocalHeap<'a> {
 impl<'a> LocalHeap<'a> {
     /// Reads the header, and the data of a small heap.
     pub fn open(source: &'a Source, at: Address) -> Result<Self> {
-        let sizes = source.sizes;
-        let bytes = source.read(WHAT, at, (8 + 2 * sizes.length + sizes.offset) as u64)?;
-        let mut reader = Reader::new(WHAT, &bytes);
-        reader.signature(b"HEAP").map_err(|error| error.at(at))?;
-        let mut header = Header { sizes, version: 0, reserved: 0, size: 0, free: 0, data: 0 };
-        wire::decode(&mut header, WHAT, at, reader.rest())?;
-        let undefined = || bad(format!("{WHAT} at {at}: its data has no address"));
-        let data = sizes.address(header.data).ok_or_else(undefined)?;
-        let mut heap = LocalHeap { source, at, data, size: header.size, whole: None };
+        let mut header = Header::unread(source.sizes);
+        let bytes = source.read(WHAT, at, Header::len(source.sizes))?;
+        wire::decode(&mut header, WHAT, at, &bytes)?;
+        let Header { data, size, .. } = header;
+        let mut heap = LocalHeap { source, at, data, size, whole: None };
         if heap.size <= SMALL {
             heap.read_whole()?;
         }

@@ -1,9 +1,10 @@
 //! Heaps: names of symbol table groups (III.D), elements of variable length (III.E), and dense links, attributes and
 //! shared messages (III.G).
 
-mod fractal;
+pub(crate) mod fractal;
+pub(crate) mod free_space;
 pub(crate) mod global;
-mod local;
+pub(crate) mod local;
 
 pub use fractal::FractalHeap;
 pub(crate) use fractal::NewHeap;

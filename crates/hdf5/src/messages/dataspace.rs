@@ -35,10 +35,10 @@ pub enum SpaceKind {
 }
 
 /// "Dataspace Message".
-struct Message<'a> {
-    space: &'a mut Dataspace,
-    version: u8,
-    sizes: Sizes,
+pub(crate) struct Message<'a> {
+    pub space: &'a mut Dataspace,
+    pub version: u8,
+    pub sizes: Sizes,
 }
 
 /// The flag of a message with maximum sizes.

@@ -3,10 +3,14 @@
 //! A datatype is a tree that keeps all that is stored, padding types and tags too, so that it can be written again. Two
 //! are equal if they describe the same elements, whatever message version they were stored with.
 
-mod decode;
-mod encode;
+mod class_bits;
+mod stored;
+#[cfg(test)]
+mod tests;
 
 use crate::{Address, Sizes};
+
+const WHAT: &str = "datatype";
 
 /// What the elements of a dataset or attribute are.
 #[derive(Clone, Debug)]
@@ -190,7 +194,7 @@ pub enum Padding {
 }
 
 /// A member of a compound.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Member {
     /// The name.
     pub name: Vec<u8>,
@@ -213,6 +217,13 @@ pub enum Reference {
     Region2(u8),
     /// An attribute in any file, revised encoding of this version.
     Attribute(u8),
+}
+
+impl Default for Datatype {
+    /// One byte without a meaning.
+    fn default() -> Self {
+        Datatype { version: 1, size: 1, class: Class::Opaque { tag: vec![] } }
+    }
 }
 
 impl PartialEq for Datatype {
@@ -245,6 +256,32 @@ impl Datatype {
     /// Bytes of one element as stored.
     pub fn size(&self) -> u32 {
         self.size
+    }
+
+    /// Gives every datatype of the tree the version that files of HDF5 1.8 and later have it in: 1 for most, 3 for
+    /// compounds, enumerations and arrays, and later ones for what earlier ones do not know.
+    pub fn settle(&mut self) {
+        self.version = match &mut self.class {
+            Class::Compound { members } => {
+                members.iter_mut().for_each(|member| member.datatype.settle());
+                members.iter().map(|member| member.datatype.version).fold(3, u8::max)
+            }
+            Class::Enumeration { base, .. } | Class::Array { base, .. } => {
+                base.settle();
+                base.version.max(3)
+            }
+            Class::Variable { base, .. } => {
+                base.settle();
+                base.version
+            }
+            Class::Complex { base, .. } => {
+                base.settle();
+                5
+            }
+            Class::Float(Float { order: ByteOrder::Vax, .. }) => 3,
+            Class::Reference(Reference::Object2(_) | Reference::Region2(_) | Reference::Attribute(_)) => 4,
+            _ => 1,
+        };
     }
 
     /// Whether elements hold places in the global heap or addresses of objects, so that their bytes mean nothing in

@@ -27,9 +27,9 @@ pub struct ExternalSlot {
 }
 
 /// "External Data Files Message".
-struct Message<'a> {
-    files: &'a mut ExternalFiles,
-    sizes: Sizes,
+pub(crate) struct Message<'a> {
+    pub files: &'a mut ExternalFiles,
+    pub sizes: Sizes,
 }
 
 impl Record for Message<'_> {

@@ -42,13 +42,13 @@ impl Fill {
 }
 
 /// "Fill Value Message".
-struct Message<'a> {
-    version: u8,
-    fill: &'a mut FillMessage,
+pub(crate) struct Message<'a> {
+    pub version: u8,
+    pub fill: &'a mut FillMessage,
 }
 
 /// "Fill Value Message (Old)".
-struct OldMessage<'a>(&'a mut Fill);
+pub(crate) struct OldMessage<'a>(pub &'a mut Fill);
 
 impl Record for Message<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {

@@ -73,10 +73,10 @@ pub enum ChunkIndex {
 }
 
 /// "Data Layout Message". Versions 1 and 2 are only read.
-struct Message<'a> {
-    version: u8,
-    layout: &'a mut DataLayout,
-    sizes: Sizes,
+pub(crate) struct Message<'a> {
+    pub version: u8,
+    pub layout: &'a mut DataLayout,
+    pub sizes: Sizes,
 }
 
 impl Record for Message<'_> {

@@ -6,6 +6,7 @@ pub mod external;
 pub mod fill;
 pub mod layout;
 pub mod pipeline;
+pub(crate) mod small;
 pub mod space;
 
 pub use dataspace::{Dataspace, SpaceKind};

@@ -15,9 +15,16 @@ const FILTERS: u64 = 32;
 const NAMED: u16 = 256;
 
 /// "Filter Pipeline Message".
-struct Message {
+pub(crate) struct Message {
     version: u8,
     filters: Vec<Filter>,
+}
+
+impl Message {
+    /// A message to be read.
+    pub fn unread() -> Message {
+        Message { version: 0, filters: vec![] }
+    }
 }
 
 /// "Filter Description".
@@ -76,7 +83,7 @@ impl Filter {
 /// # Errors
 /// `EHDFERR` for bytes that are no such message.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Step>> {
-    let mut message = Message { version: 0, filters: vec![] };
+    let mut message = Message::unread();
     fields::read(&mut message, WHAT, bytes)?;
     let step = |filter: Filter| Step {
         id: u32::from(filter.id).into(),

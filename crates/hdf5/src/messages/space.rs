@@ -23,7 +23,7 @@ pub struct SpaceInfo {
 }
 
 /// "File Space Info Message", up to the addresses of lists of free space.
-struct Message {
+pub(crate) struct Message {
     sizes: Sizes,
     strategy: u8,
     persists: u8,
@@ -43,14 +43,20 @@ impl Record for Message {
     }
 }
 
+impl Message {
+    /// A message to be read.
+    pub fn unread(sizes: Sizes) -> Message {
+        Message { sizes, strategy: 0, persists: 0, threshold: 0, page_size: 0, page_end_threshold: 0 }
+    }
+}
+
 impl SpaceInfo {
     /// Reads the body of a message; `None` for the form of development versions before 1.10.
     pub fn decode(body: &[u8], sizes: Sizes) -> Result<Option<SpaceInfo>> {
         if body.first().is_some_and(|&version| version != VERSION) {
             return Ok(None);
         }
-        let mut message =
-            Message { sizes, strategy: 0, persists: 0, threshold: 0, page_size: 0, page_end_threshold: 0 };
+        let mut message = Message::unread(sizes);
         let known = fields::read(&mut message, "file space info message", body)?;
         let page = if message.strategy == PAGES { message.page_size.max(1) } else { 1 };
         Ok(Some(SpaceInfo { page, persists: message.persists != 0, known }))

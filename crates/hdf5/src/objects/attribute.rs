@@ -11,14 +11,14 @@ use crate::heaps::{FractalHeap, HeapObject};
 use crate::messages::dataspace::Dataspace;
 use crate::messages::datatype::Datatype;
 use crate::trees::btree2::Tree;
-use crate::wire::{Reader, Writer, bad, up_to_nul};
+use crate::wire::bad;
 use crate::{Address, File, Source};
 
-use super::dense_info::{DenseInfo, NO_ORDER, Of};
+use super::attribute_message::{AttributeMessage, Part};
+use super::dense_info::{DenseInfo, DenseRecord, NO_ORDER, Of};
 use super::header::{Message, Object, kind};
 use super::shared;
 
-const WHAT: &str = "attribute message";
 /// Attributes that most objects have no more of.
 const USUAL: u64 = 64;
 
@@ -66,31 +66,22 @@ fn info(object: &Object) -> Result<Option<(Address, Address)>> {
     Ok(info.heap.zip(info.by_name))
 }
 
-/// "Version 2 B-tree, Type 8 Record Layout": an attribute by its name.
-#[derive(Clone, Copy, Debug)]
-struct Record {
-    id: [u8; 8],
-    flags: u8,
-    order: u32,
-    hash: u32,
+fn record(bytes: &[u8]) -> Result<DenseRecord> {
+    DenseRecord::by_name(Of::Attributes, bytes)
 }
 
-impl Record {
-    fn decode(bytes: &[u8]) -> Result<Record> {
-        let mut reader = Reader::new("record of an attribute", bytes);
-        Ok(Record { id: reader.array()?, flags: reader.u8()?, order: reader.u32()?, hash: reader.u32()? })
-    }
-
+impl DenseRecord {
     /// The attribute message it stands for.
-    fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
+    pub(crate) fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
         match self.flags & Message::SHARED {
             0 => heap.object(&self.id),
             _ => file.shared_message(kind::ATTRIBUTE, &self.id).map(HeapObject::of),
         }
     }
 
-    fn order(&self) -> Option<u32> {
-        Some(self.order).filter(|&order| order != NO_ORDER)
+    /// The order, stored in four bytes.
+    fn known_order(&self) -> Option<u32> {
+        u32::try_from(self.order).ok().filter(|&order| order != NO_ORDER)
     }
 }
 
@@ -122,26 +113,25 @@ impl Dense {
 }
 
 /// Where an attribute is.
-#[derive(Clone, Copy)]
 enum Stored<'a> {
     /// In the header.
     Here(&'a Message),
     /// In the heap.
-    There(&'a FractalHeap, Record),
+    There(&'a FractalHeap, DenseRecord),
 }
 
 impl Stored<'_> {
     fn order(&self) -> Option<u32> {
         match self {
             Stored::Here(message) => message.order.map(u32::from),
-            Stored::There(_, record) => record.order(),
+            Stored::There(_, record) => record.known_order(),
         }
     }
 
     /// What they are sorted by: those without a number of their own come last, since that stands as the largest one.
-    fn rank(&self) -> Option<u32> {
+    fn rank(&self) -> Option<u64> {
         match self {
-            Stored::Here(message) => message.order.map(u32::from),
+            Stored::Here(message) => message.order.map(u64::from),
             Stored::There(_, record) => Some(record.order),
         }
     }
@@ -181,8 +171,8 @@ impl Object {
             let heap = dense.heap(file.source())?;
             left = heap.most()?;
             found.reserve(dense.tree.records().min(USUAL) as usize);
-            dense.tree.walk(&mut |record| {
-                found.push(Stored::There(heap, Record::decode(record)?));
+            dense.tree.walk(&mut |bytes| {
+                found.push(Stored::There(heap, record(bytes)?));
                 Ok(())
             })?;
         }
@@ -221,15 +211,17 @@ impl Object {
     /// [`Class::number`]: crate::messages::datatype::Class::number
     pub fn each_attribute_type(&self, classes: &[u8], all: bool, visit: &mut dyn FnMut(&[u8], Datatype)) {
         let mut look = |body: &[u8]| {
-            let Ok(Parts { flags, name, datatype, .. }) = parts(body) else { return };
+            let Ok(AttributeMessage { flags, name, datatype, .. }) = AttributeMessage::decode(body) else {
+                return;
+            };
             let decoded = match (flags & 0x01, datatype.first()) {
-                (0, Some(first)) if classes.contains(&(first & 0x0f)) => Datatype::decode(datatype),
+                (0, Some(first)) if classes.contains(&(first & 0x0f)) => Datatype::decode(&datatype),
                 (0, _) => return,
-                _ => shared::resolve(self.file(), kind::DATATYPE, datatype)
+                _ => shared::resolve(self.file(), kind::DATATYPE, &datatype)
                     .and_then(|real| Datatype::decode(&real.body)),
             };
             if let Ok(datatype) = decoded {
-                visit(name, datatype);
+                visit(&name, datatype);
             }
         };
         self.messages(kind::ATTRIBUTE).filter_map(|message| message.body().ok()).for_each(&mut look);
@@ -237,8 +229,8 @@ impl Object {
             // The rest of an index that is damaged has nothing to show.
             let _ = dense.heap(self.file().source()).and_then(|heap| {
                 let mut left = heap.most()?;
-                dense.tree.walk(&mut |record| {
-                    let message = Record::decode(record)?.message(self.file(), heap)?;
+                dense.tree.walk(&mut |bytes| {
+                    let message = record(bytes)?.message(self.file(), heap)?;
                     let lies = || bad("attributes that are longer than their heap");
                     left = left.checked_sub(message.len() as u64).ok_or_else(lies)?;
                     look(&message);
@@ -252,7 +244,7 @@ impl Object {
     pub fn attribute(&self, name: &[u8]) -> Result<Option<Attribute>> {
         for message in self.messages(kind::ATTRIBUTE) {
             let Ok(body) = message.body() else { continue };
-            if name_of(body).is_ok_and(|found| found == name) {
+            if name_of(body).is_ok_and(|found| *found == *name) {
                 return Attribute::decode(self.file(), body, Stored::Here(message).order()).map(Some);
             }
         }
@@ -261,17 +253,17 @@ impl Object {
         let hash = lookup3(name, 0);
         let heap = || dense.heap(file.source());
         let mut message = None;
-        let found = dense.tree.find(&mut |record| {
-            let record = Record::decode(record)?;
+        let found = dense.tree.find(&mut |bytes| {
+            let record = record(bytes)?;
             Ok(match hash.cmp(&record.hash) {
                 // Names of one hash are in the order of their bytes.
-                Ordering::Equal => name.cmp(name_of(message.insert(record.message(file, heap()?)?))?),
+                Ordering::Equal => name.cmp(&name_of(message.insert(record.message(file, heap()?)?))?),
                 other => other,
             })
         })?;
         // The message is that of the last record with this hash, which is the one that was found.
-        let Some((record, message)) = found.zip(message) else { return Ok(None) };
-        Attribute::decode(file, &message, Record::decode(&record)?.order()).map(Some)
+        let Some((found, message)) = found.zip(message) else { return Ok(None) };
+        Attribute::decode(file, &message, record(&found)?.known_order()).map(Some)
     }
 
     /// The number of attributes.
@@ -284,61 +276,6 @@ impl Object {
     }
 }
 
-/// An attribute message cut into its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts<'a> {
-    /// Bit 0 if the datatype, bit 1 if the dataspace is a shared message.
-    pub flags: u8,
-    /// The name, which has no NUL in it.
-    pub name: &'a [u8],
-    /// The encoding of the name: 0 ASCII, 1 UTF-8.
-    pub charset: u8,
-    /// The datatype message.
-    pub datatype: &'a [u8],
-    /// The dataspace message.
-    pub dataspace: &'a [u8],
-    /// The elements; there may be something behind them.
-    pub data: &'a [u8],
-}
-
-impl Parts<'_> {
-    /// The message, of version 3.
-    pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut w = Writer::new(WHAT);
-        if self.name.contains(&0) {
-            w.fail("a name with a NUL in it");
-        }
-        w.bytes(&[3, self.flags]);
-        w.count(2, self.name.len() + 1);
-        w.count(2, self.datatype.len());
-        w.count(2, self.dataspace.len());
-        w.u8(self.charset);
-        w.bytes(self.name);
-        w.u8(0);
-        w.bytes(self.datatype);
-        w.bytes(self.dataspace);
-        w.bytes(self.data);
-        w.finish()
-    }
-}
-
-/// Cuts a message of any version.
-pub(crate) fn parts(body: &[u8]) -> Result<Parts<'_>> {
-    let mut reader = Reader::new(WHAT, body);
-    let version = reader.version(1..=3)?;
-    let flags = if version == 1 { reader.skip(1).map(|()| 0)? } else { reader.u8()? };
-    let sizes = [reader.u16()?, reader.u16()?, reader.u16()?].map(usize::from);
-    let charset = if version == 3 { reader.u8()? } else { 0 };
-    let mut part = |len: usize| {
-        let taken = reader.take(len)?;
-        let padding = if version == 1 { len.next_multiple_of(8) - len } else { 0 };
-        reader.skip(padding)?;
-        Ok(taken)
-    };
-    let [name, datatype, dataspace] = [part(sizes[0])?, part(sizes[1])?, part(sizes[2])?];
-    Ok(Parts { flags, name: up_to_nul(name), charset, datatype, dataspace, data: reader.rest() })
-}
-
 /// Visits the attribute in a message. Its name is empty if the message has none.
 fn named(
     file: &File,
@@ -346,29 +283,29 @@ fn named(
     order: Option<u32>,
     visit: &mut dyn FnMut(&[u8], Result<Attribute>),
 ) {
-    match body.and_then(parts) {
-        Ok(parts) => visit(parts.name, Attribute::of(file, parts, order)),
+    match body.and_then(AttributeMessage::decode) {
+        Ok(message) => visit(&message.name, Attribute::of(file, &message, order)),
         Err(error) => visit(&[], Err(error)),
     }
 }
 
-fn name_of(body: &[u8]) -> Result<&[u8]> {
-    Ok(parts(body)?.name)
+fn name_of(body: &[u8]) -> Result<Part> {
+    Ok(AttributeMessage::decode(body)?.name)
 }
 
 impl Attribute {
     /// Takes a message apart; its datatype and dataspace may be somewhere else in the file.
     fn decode(file: &File, body: &[u8], order: Option<u32>) -> Result<Attribute> {
-        Self::of(file, parts(body)?, order)
+        Self::of(file, &AttributeMessage::decode(body)?, order)
     }
 
-    fn of(file: &File, parts: Parts<'_>, order: Option<u32>) -> Result<Attribute> {
-        Self::from_parts(file, parts, order)
-            .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(parts.name))))
+    fn of(file: &File, message: &AttributeMessage<'_>, order: Option<u32>) -> Result<Attribute> {
+        Self::from_parts(file, message, order)
+            .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(&message.name))))
     }
 
-    fn from_parts(file: &File, parts: Parts<'_>, order: Option<u32>) -> Result<Attribute> {
-        let Parts { flags, datatype, dataspace, data, .. } = parts;
+    fn from_parts(file: &File, message: &AttributeMessage<'_>, order: Option<u32>) -> Result<Attribute> {
+        let AttributeMessage { flags, datatype, dataspace, data, .. } = message;
         let (datatype, committed) = match flags & 0x01 {
             0 => (Datatype::decode(datatype)?, None),
             _ => {
@@ -387,24 +324,5 @@ impl Attribute {
         let len =
             len.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= stored).ok_or_else(short)?;
         Ok(Attribute { order, datatype, committed, dataspace, data: data[..len].to_vec() })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_of_all_versions_are_cut_and_written_as_the_latest() {
-        let cut =
-            Parts { flags: 1, name: b"ab", charset: 1, datatype: b"types", dataspace: b"space", data: b"xy" };
-        let three = cut.encode().unwrap();
-        assert_eq!(three, [&[3, 1, 3, 0, 5, 0, 5, 0, 1][..], b"ab\0typesspacexy"].concat());
-        assert_eq!(parts(&three).unwrap(), cut);
-        let two = [&[2, 1, 3, 0, 5, 0, 5, 0][..], b"ab\0typesspacexy"].concat();
-        assert_eq!(parts(&two).unwrap(), Parts { charset: 0, ..cut });
-        let one = [&[1, 0, 3, 0, 5, 0, 5, 0][..], b"ab\0\0\0\0\0\0types\0\0\0space\0\0\0xy"].concat();
-        assert_eq!(parts(&one).unwrap(), Parts { charset: 0, flags: 0, ..cut });
-        assert!(Parts { name: b"a\0", ..cut }.encode().is_err());
     }
 }

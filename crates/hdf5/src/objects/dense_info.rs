@@ -5,10 +5,12 @@
 //! messages of the links or attributes, and its indexes (record types 5, 6, 8 and 9 of III.A.2).
 
 use ferrocdf_bytes::{Coder, Record, Result, lookup3};
+use smallvec::SmallVec;
 
 use crate::block::{Alloc, Block};
 use crate::fields::{self, Fields};
 use crate::heaps::NewHeap;
+use crate::objects::header::kind;
 use crate::trees::btree2::NewTree;
 use crate::wire::Writer;
 use crate::{Address, Sizes};
@@ -26,6 +28,22 @@ pub(crate) enum Of {
 }
 
 impl Of {
+    /// The message that says where the heap is.
+    pub fn kind(self) -> u16 {
+        match self {
+            Of::Links => kind::LINK_INFO,
+            Of::Attributes => kind::ATTRIBUTE_INFO,
+        }
+    }
+
+    /// The messages in the heap.
+    pub fn message_kind(self) -> u16 {
+        match self {
+            Of::Links => kind::LINK,
+            Of::Attributes => kind::ATTRIBUTE,
+        }
+    }
+
     fn what(self) -> &'static str {
         match self {
             Of::Links => "link info message",
@@ -73,10 +91,10 @@ pub(crate) struct DenseInfo {
 }
 
 /// "Link Info Message" or "Attribute Info Message".
-struct Message<'a> {
-    of: Of,
-    info: &'a mut DenseInfo,
-    sizes: Sizes,
+pub(crate) struct Message<'a> {
+    pub of: Of,
+    pub info: &'a mut DenseInfo,
+    pub sizes: Sizes,
 }
 
 /// The flags of messages with a maximum creation index, and with an index by creation order.
@@ -114,6 +132,66 @@ impl DenseInfo {
     /// The message.
     pub fn encode(&self, of: Of, sizes: Sizes) -> Result<Vec<u8>> {
         fields::write(&mut Message { of, info: &mut self.clone(), sizes }, of.what())
+    }
+}
+
+/// What an index of links or attributes is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Name,
+    Order,
+}
+
+/// A record of such an index: "Version 2 B-tree, Type 5, 6, 8 and 9 Record Layout".
+#[derive(Clone, Debug)]
+pub(crate) struct DenseRecord {
+    of: Of,
+    by: By,
+    /// Identifier of the message in the heap.
+    pub id: SmallVec<[u8; 8]>,
+    /// "Message Flags" of an attribute.
+    pub flags: u8,
+    /// "Creation Order", but of a link by its name.
+    pub order: u64,
+    /// Hash of the name, of a link or an attribute by its name.
+    pub hash: u32,
+}
+
+impl Record for DenseRecord {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        match (self.of, self.by) {
+            (Of::Links, By::Name) => {
+                c.int("hash of name", &mut self.hash)?;
+                c.bytes("heap ID", 7, &mut self.id)
+            }
+            (Of::Links, By::Order) => {
+                c.int("creation order", &mut self.order)?;
+                c.bytes("heap ID", 7, &mut self.id)
+            }
+            (Of::Attributes, by) => {
+                c.bytes("heap ID", 8, &mut self.id)?;
+                c.int("message flags", &mut self.flags)?;
+                c.uint("creation order", 4, &mut self.order)?;
+                if by == By::Name {
+                    c.int("hash of name", &mut self.hash)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl DenseRecord {
+    /// A record to be read.
+    pub fn unread(of: Of, by: By) -> DenseRecord {
+        DenseRecord { of, by, id: SmallVec::new(), flags: 0, order: 0, hash: 0 }
+    }
+
+    /// A record of the index by name.
+    pub fn by_name(of: Of, bytes: &[u8]) -> Result<DenseRecord> {
+        let mut record = Self::unread(of, By::Name);
+        fields::read(&mut record, "record of an index by name", bytes)?;
+        Ok(record)
     }
 }
 
@@ -163,44 +241,23 @@ impl DenseInfo {
         self.heap = Some(heap.at);
         // Names of one hash are in the order of their bytes.
         keys.sort_unstable_by_key(|&(hash, item, _)| (hash, item.name));
+        let put = |w: &mut Writer, by: By, hash: u32, item: &DenseItem<'_>, id: &[u8]| {
+            let none = if of == Of::Links { 0 } else { NO_ORDER.into() };
+            let order = item.order.unwrap_or(none);
+            w.record(&mut DenseRecord { of, by, id: id.into(), flags: 0, order, hash });
+        };
         let mut w = Writer::new("index by name");
-        for &(hash, item, id) in &keys {
-            match of {
-                Of::Links => {
-                    w.u32(hash);
-                    w.bytes(id);
-                }
-                Of::Attributes => {
-                    attribute(&mut w, item, id);
-                    w.u32(hash);
-                }
-            }
-        }
+        keys.iter().for_each(|&(hash, item, id)| put(&mut w, By::Name, hash, item, id));
         self.by_name = Some(tree(by_name, w.finish()?)?);
         self.by_order = None;
         if self.indexed {
             keys.sort_by_key(|&(_, item, _)| item.order);
             let mut w = Writer::new("index by creation order");
-            for &(_, item, id) in &keys {
-                match of {
-                    Of::Links => {
-                        w.uint(8, item.order.unwrap_or_default());
-                        w.bytes(id);
-                    }
-                    Of::Attributes => attribute(&mut w, item, id),
-                }
-            }
+            keys.iter().for_each(|&(hash, item, id)| put(&mut w, By::Order, hash, item, id));
             self.by_order = Some(tree(by_order, w.finish()?)?);
         }
         Ok(())
     }
-}
-
-/// What both records of an attribute begin with: its identifier, no message flags, and its order.
-fn attribute(w: &mut Writer, item: &DenseItem<'_>, id: &[u8]) {
-    w.bytes(id);
-    w.u8(0);
-    w.uint(4, item.order.unwrap_or(NO_ORDER.into()));
 }
 
 #[cfg(test)]

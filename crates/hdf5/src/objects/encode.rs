@@ -1,31 +1,15 @@
-//! "Data Object Headers" (IV.A.1), from messages to bytes, and the small messages that hold headers together.
+//! "Data Object Headers" (IV.A.1), from messages to bytes.
 //!
 //! Which message goes into which chunk, and how long chunks are, is the caller's matter: here each chunk is filled up to
 //! its length. What is left of a chunk becomes NIL messages, or a gap where not even the head of one fits.
 
 use ferrocdf_bytes::Result;
 
-use super::header::{Times, kind};
-use crate::wire::{CHECKSUM, Writer};
-use crate::{Address, Sizes};
+use super::header::kind;
+use super::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix};
+use crate::wire::Writer;
 
 const WHAT: &str = "object header";
-
-/// What is the same for all chunks of a header.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeaderForm {
-    /// 1 or 2.
-    pub version: u8,
-    /// "Flags" of version 2 as stored, but for those that follow from the fields below. The lowest two bits are the
-    /// width of the length of the first chunk, see [`HeaderForm::fit`].
-    pub flags: u8,
-    /// "Object Reference Count" of version 1.
-    pub references: u32,
-    /// The times of version 2, where kept.
-    pub times: Option<Times>,
-    /// Maximum number of compact and minimum number of dense attributes, where they are not the usual ones (8 and 6).
-    pub attribute_limits: Option<(u16, u16)>,
-}
 
 /// A message to be written.
 #[derive(Clone, Copy, Debug)]
@@ -50,58 +34,6 @@ pub(crate) struct NewChunk<'a> {
 }
 
 impl HeaderForm {
-    const ORDERED: u8 = 0x04;
-    const LIMITS: u8 = 0x10;
-    const TIMES: u8 = 0x20;
-
-    /// The flags as stored.
-    fn stored_flags(&self) -> u8 {
-        let flag = |flag: u8, set: bool| if set { flag } else { 0 };
-        self.flags & !(Self::LIMITS | Self::TIMES)
-            | flag(Self::LIMITS, self.attribute_limits.is_some())
-            | flag(Self::TIMES, self.times.is_some())
-    }
-
-    /// Makes the length of a first chunk with so many bytes of messages as narrow as it can be.
-    pub fn fit(&mut self, messages: u64) {
-        let bits = match messages {
-            0..=0xff => 0,
-            0x100..=0xffff => 1,
-            0x1_0000..=0xffff_ffff => 2,
-            _ => 3,
-        };
-        self.flags = self.flags & !3 | bits;
-    }
-
-    /// Bytes before the body of a message.
-    pub fn message_head(&self) -> usize {
-        match (self.version, self.flags & Self::ORDERED) {
-            (1, _) => 8,
-            (_, 0) => 4,
-            _ => 6,
-        }
-    }
-
-    /// Bytes that a message takes with a body of this length.
-    pub fn message_len(&self, body: usize) -> usize {
-        self.message_head() + if self.version == 1 { body.next_multiple_of(8) } else { body }
-    }
-
-    /// Bytes of the first chunk that hold no messages.
-    pub fn first_overhead(&self) -> usize {
-        if self.version == 1 {
-            return 16;
-        }
-        let times = if self.times.is_some() { 16 } else { 0 };
-        let limits = if self.attribute_limits.is_some() { 4 } else { 0 };
-        6 + times + limits + (1 << (self.flags & 3)) + CHECKSUM
-    }
-
-    /// Bytes of a continuation that hold no messages.
-    pub fn continued_overhead(&self) -> usize {
-        if self.version == 1 { 0 } else { 4 + CHECKSUM }
-    }
-
     /// The bytes of all chunks, the first one first.
     ///
     /// # Errors
@@ -113,16 +45,18 @@ impl HeaderForm {
             let overhead = if index == 0 { self.first_overhead() } else { self.continued_overhead() };
             filled.push(self.fill(chunk, overhead, &mut count)?);
         }
-        let whole = |(index, messages): (usize, Vec<u8>)| match (self.version, index) {
-            (1, 0) => self.first_1(count, &messages),
-            (1, _) => Ok(messages),
-            (_, 0) => self.first_2(&messages),
-            _ => {
-                let mut w = Writer::new(WHAT);
-                w.bytes(b"OCHK");
-                w.bytes(&messages);
-                w.finish_checked()
+        let whole = |(index, messages): (usize, Vec<u8>)| {
+            let mut w = Writer::new(WHAT);
+            match (self.version, index) {
+                (_, 0) => {
+                    let size = messages.len() as u64;
+                    w.record(&mut Prefix { form: *self, messages: count as u64, size });
+                }
+                (1, _) => {}
+                _ => w.record(&mut ContinuedHead),
             }
+            w.bytes(&messages);
+            if self.version == 1 { w.finish() } else { w.finish_checked() }
         };
         filled.into_iter().enumerate().map(whole).collect()
     }
@@ -159,71 +93,13 @@ impl HeaderForm {
     }
 
     fn message(&self, w: &mut Writer, message: &NewMessage<'_>) {
-        let first = self.version == 1;
-        w.uint(if first { 2 } else { 1 }, message.kind.into());
-        w.count(2, self.message_len(message.body.len()) - self.message_head());
-        w.u8(message.flags);
-        if first {
-            w.zeros(3);
-        } else if self.flags & Self::ORDERED != 0 {
-            w.u16(message.order);
-        }
-        w.bytes(message.body);
-        w.zeros(self.message_len(message.body.len()) - self.message_head() - message.body.len());
+        let NewMessage { kind, flags, order, body } = *message;
+        let len = self.body_len(body.len());
+        let order = self.is_ordered().then_some(order);
+        w.record(&mut MessageHead { form: self, kind, len: len as u64, flags, order });
+        w.bytes(body);
+        w.zeros(len - body.len());
     }
-
-    fn first_1(&self, count: usize, messages: &[u8]) -> Result<Vec<u8>> {
-        let mut w = Writer::new(WHAT);
-        w.bytes(&[1, 0]);
-        w.count(2, count);
-        w.u32(self.references);
-        w.count(4, messages.len());
-        w.zeros(4);
-        w.bytes(messages);
-        w.finish()
-    }
-
-    fn first_2(&self, messages: &[u8]) -> Result<Vec<u8>> {
-        let mut w = Writer::signed(WHAT, b"OHDR", 2);
-        w.u8(self.stored_flags());
-        for time in self.times.iter().flat_map(|times| times.access_modification_change_birth) {
-            w.u32(time);
-        }
-        if let Some((compact, dense)) = self.attribute_limits {
-            w.u16(compact);
-            w.u16(dense);
-        }
-        w.count(1 << (self.flags & 3), messages.len());
-        w.bytes(messages);
-        w.finish_checked()
-    }
-}
-
-/// The body of a continuation message ("Object Header Continuation", IV.A.2.q): where the next chunk is, and its bytes.
-pub(crate) fn continuation(at: Address, len: u64, sizes: Sizes) -> Result<Vec<u8>> {
-    let mut w = Writer::new("continuation message");
-    w.address(sizes, Some(at));
-    w.length(sizes, len);
-    w.finish()
-}
-
-/// The body of a message of how many hard links lead to an object ("Object Reference Count", IV.A.2.w). Headers of version
-/// 2 have it if the number is not 1.
-pub(crate) fn reference_count(count: u32) -> Vec<u8> {
-    let mut body = vec![0];
-    body.extend(count.to_le_bytes());
-    body
-}
-
-/// The body of a group info message (IV.A.2.k) with the usual limits of compact and dense links (8 and 6).
-pub(crate) const GROUP_INFO: [u8; 2] = [0, 0];
-
-/// The body of a shared message (IV.A.2) that stands for the datatype committed at an address.
-pub(crate) fn committed(at: Address, sizes: Sizes) -> Result<Vec<u8>> {
-    let mut w = Writer::new("shared message");
-    w.bytes(&[2, 2]);
-    w.address(sizes, Some(at));
-    w.finish()
 }
 
 #[cfg(test)]
@@ -232,15 +108,12 @@ mod tests {
 
     use ferrocdf_store::MemoryBlob;
 
-    use super::super::header::Header;
+    use super::super::header::{Header, Times};
     use super::*;
-    use crate::Source;
+    use crate::messages::small::Continuation;
+    use crate::{Address, Sizes, Source};
 
     const SIZES: Sizes = Sizes { offset: 8, length: 8 };
-
-    fn form(version: u8, flags: u8) -> HeaderForm {
-        HeaderForm { version, flags, references: 1, times: None, attribute_limits: None }
-    }
 
     fn message(kind: u16, order: u16, body: &[u8]) -> NewMessage<'_> {
         NewMessage { kind, flags: 1, order, body }
@@ -260,10 +133,10 @@ mod tests {
     #[test]
     fn headers_of_all_forms_are_read_again() {
         let times = Some(Times { access_modification_change_birth: [1, 2, 3, 4] });
-        let mut forms = vec![form(1, 0)];
+        let mut forms = vec![HeaderForm::new(1, 0)];
         for flags in [0, 1, 2, 3, 4, 0x0c] {
-            forms.push(form(2, flags));
-            forms.push(HeaderForm { times, attribute_limits: Some((9, 7)), ..form(2, flags) });
+            forms.push(HeaderForm::new(2, flags));
+            forms.push(HeaderForm { times, attribute_limits: Some((9, 7)), ..HeaderForm::new(2, flags) });
         }
         for form in forms {
             for spare in (0..64).step_by(if form.version == 1 { 8 } else { 1 }) {
@@ -274,7 +147,7 @@ mod tests {
                 };
                 let more = form.message_len(16) + sum(&first) + form.first_overhead() + spare;
                 let (more, next) = (more as u64, (form.continued_overhead() + sum(&second) + spare) as u64);
-                let pointer = continuation(Address(more), next, SIZES).unwrap();
+                let pointer = Continuation { sizes: SIZES, at: Address(more), len: next }.encode().unwrap();
                 let messages = [&first[..], &[message(kind::CONTINUATION, 0, &pointer)]].concat();
                 let chunks =
                     [NewChunk { len: more, messages }, NewChunk { len: next, messages: second.to_vec() }];
@@ -282,10 +155,13 @@ mod tests {
                 assert_eq!(bytes.iter().map(|chunk| chunk.len() as u64).collect::<Vec<_>>(), [more, next]);
                 let header = read(&bytes);
                 assert_eq!(
-                    (header.version, header.flags, header.len),
+                    (header.form.version, header.form.flags, header.len),
                     (form.version, form.stored_flags(), more + next)
                 );
-                assert_eq!((header.times, header.attribute_limits), (form.times, form.attribute_limits));
+                assert_eq!(
+                    (header.form.times, header.form.attribute_limits),
+                    (form.times, form.attribute_limits)
+                );
                 let ordered = form.flags & 4 != 0;
                 let wanted: Vec<_> = [&first[..], &second]
                     .concat()
@@ -315,20 +191,18 @@ mod tests {
 
     #[test]
     fn much_room_takes_several_nils() {
-        for (form, len) in [(form(1, 0), 200_000), (form(2, 2), 200_003), (form(2, 6), 65_560)] {
+        for (form, len) in [
+            (HeaderForm::new(1, 0), 200_000),
+            (HeaderForm::new(2, 2), 200_003),
+            (HeaderForm::new(2, 6), 65_560),
+        ] {
             let bytes = form.encode(&[NewChunk { len, messages: vec![message(5, 0, b"12345678")] }]).unwrap();
             assert_eq!(bytes[0].len() as u64, len);
             assert_eq!(read(&bytes).messages.len(), 1);
         }
-        let mut wide = form(2, 0x0c);
+        let mut wide = HeaderForm::new(2, 0x0c);
         wide.fit(0x1_0000);
         assert_eq!((wide.flags, wide.first_overhead()), (0x0e, 14));
-        assert!(form(2, 0).encode(&[NewChunk { len: 400, messages: vec![] }]).is_err());
-    }
-
-    #[test]
-    fn small_messages() {
-        assert_eq!(reference_count(258), [0, 2, 1, 0, 0]);
-        assert_eq!(committed(Address(9), SIZES).unwrap(), [2, 2, 9, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(HeaderForm::new(2, 0).encode(&[NewChunk { len: 400, messages: vec![] }]).is_err());
     }
 }

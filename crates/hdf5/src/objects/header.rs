@@ -7,12 +7,16 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Decoder, Record, Result};
 
-use crate::wire::{self, CHECKSUM, Reader, bad};
+use crate::fields;
+use crate::messages::small::{Continuation, ReferenceCount};
+use crate::source::ORDER;
+use crate::wire::{self, CHECKSUM, bad};
 use crate::{Address, File, Source};
 
 use super::attribute::Dense;
+use super::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix, SIGNATURE};
 use super::shared;
 
 const WHAT: &str = "object header";
@@ -21,8 +25,6 @@ const CONTINUED: &str = "object header continuation";
 const FIRST_READ: u64 = 512;
 /// Messages that most headers have no more of.
 const USUAL: usize = 8;
-/// Bytes of the prefix of a version 1 header, with padding.
-const PREFIX_1: usize = 16;
 
 /// Numbers of header messages ("Header Message Type").
 pub mod kind {
@@ -70,6 +72,38 @@ pub mod kind {
     pub const SPACE_INFO: u16 = 0x17;
     /// Metadata Cache Image.
     pub const CACHE_IMAGE: u16 = 0x18;
+
+    /// The specification's name of a message.
+    pub(crate) fn name(kind: u16) -> &'static str {
+        match kind {
+            NIL => "NIL",
+            DATASPACE => "dataspace",
+            LINK_INFO => "link info",
+            DATATYPE => "datatype",
+            FILL_OLD => "fill value (old)",
+            FILL => "fill value",
+            LINK => "link",
+            EXTERNAL => "external data files",
+            LAYOUT => "data layout",
+            0x09 => "bogus",
+            GROUP_INFO => "group info",
+            PIPELINE => "filter pipeline",
+            ATTRIBUTE => "attribute",
+            0x0D => "object comment",
+            0x0E => "object modification time (old)",
+            SHARED_TABLE => "shared message table",
+            CONTINUATION => "object header continuation",
+            SYMBOL_TABLE => "symbol table message",
+            MODIFICATION_TIME => "object modification time",
+            TREE_SIZES => "B-tree 'K' values",
+            DRIVER_INFO => "driver info",
+            ATTRIBUTE_INFO => "attribute info",
+            REFERENCE_COUNT => "object reference count",
+            SPACE_INFO => "file space info",
+            CACHE_IMAGE => "metadata cache image",
+            _ => "unknown",
+        }
+    }
 }
 
 /// What an object is.
@@ -117,7 +151,7 @@ impl Message {
 }
 
 /// "Times" in a header, in seconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// Of access, modification, change and birth.
     pub access_modification_change_birth: [u32; 4],
@@ -125,17 +159,9 @@ pub struct Times {
 
 /// A header as it is stored, its messages as they stand.
 #[derive(Debug)]
-pub struct Header {
-    /// 1 or 2.
-    pub version: u8,
-    /// "Flags" of version 2.
-    pub flags: u8,
-    /// "Object Reference Count" of version 1.
-    pub references: u32,
-    /// The times of version 2, where kept.
-    pub times: Option<Times>,
-    /// Maximum compact and minimum dense number of attributes, where they are stored: for writers.
-    pub attribute_limits: Option<(u16, u16)>,
+pub(crate) struct Header {
+    /// What it is beside its chunks, with "Flags" as stored.
+    pub form: HeaderForm,
     /// All messages but NIL and continuations.
     pub messages: Vec<Message>,
     /// Its chunks and their bytes, the first one first.
@@ -149,9 +175,7 @@ pub struct Header {
 pub struct Object {
     file: File,
     address: Address,
-    flags: u8,
-    references: u32,
-    times: Option<Times>,
+    form: HeaderForm,
     messages: Vec<Message>,
     len: u64,
     /// The attributes that are not in the header, once they were looked for.
@@ -187,9 +211,9 @@ impl Object {
                 }
             }
         }
-        let Header { flags, references, times, messages, len, .. } = header;
+        let Header { form, messages, len, .. } = header;
         let (file, dense) = (file.clone(), Arc::default());
-        Ok(Object { file, address, flags, references, times, messages, len, dense })
+        Ok(Object { file, address, form, messages, len, dense })
     }
 
     /// The file it is in.
@@ -233,13 +257,14 @@ impl Object {
 
     /// Whether the order in which attributes were made is kept.
     pub fn tracks_attribute_order(&self) -> bool {
-        self.flags & 0x04 != 0
+        self.form.is_ordered()
     }
 
     /// The number of hard links to the object.
     pub fn references(&self) -> u32 {
-        let stored = self.message(kind::REFERENCE_COUNT).and_then(|message| message.body.get(1..5));
-        stored.map_or(self.references, |count| wire::number(count) as u32)
+        let stored = self.message(kind::REFERENCE_COUNT);
+        let count = stored.and_then(|message| ReferenceCount::decode(&message.body).ok());
+        count.map_or(self.form.references, |count| count.0)
     }
 
     /// Bytes of its header in the file.
@@ -249,7 +274,7 @@ impl Object {
 
     /// When it was used, where that is kept.
     pub fn times(&self) -> Option<Times> {
-        self.times
+        self.form.times
     }
 }
 
@@ -269,65 +294,30 @@ impl Header {
     /// Reads the header at an address.
     pub fn read(source: &Source, at: Address) -> Result<Header> {
         let start = source.read_some(WHAT, at, FIRST_READ)?;
-        let header = Header {
-            version: 1,
-            flags: 0,
-            references: 1,
-            times: None,
-            attribute_limits: None,
-            messages: Vec::with_capacity(USUAL),
-            chunks: Vec::new(),
-            len: 0,
-        };
+        let version = if start.starts_with(&SIGNATURE) { 2 } else { 1 };
+        let form = HeaderForm::new(version, 0);
+        let header = Header { form, messages: Vec::with_capacity(USUAL), chunks: Vec::new(), len: 0 };
         let mut chunks = Chunks { source, at, taken: BTreeMap::new(), waiting: Vec::new(), header };
-        match start.starts_with(b"OHDR") {
-            true => chunks.first_2(start),
-            false => chunks.first_1(start),
-        }
-        .and_then(|()| chunks.rest())
-        .map_err(|error| error.at(format_args!("{WHAT} at {at}")))?;
+        chunks
+            .first(start)
+            .and_then(|()| chunks.rest())
+            .map_err(|error| error.at(format_args!("{WHAT} at {at}")))?;
         Ok(chunks.header)
     }
 }
 
 impl Chunks<'_> {
-    /// The first chunk of a version 1 header.
-    fn first_1(&mut self, start: Vec<u8>) -> Result<()> {
-        let mut reader = Reader::new("prefix", &start);
-        reader.version(1..=1)?;
-        // The number of messages says no more than the chunks do.
-        reader.skip(3)?;
-        self.header.references = reader.u32()?;
-        let len = PREFIX_1 as u64 + u64::from(reader.u32()?);
+    /// The first chunk.
+    fn first(&mut self, start: Vec<u8>) -> Result<()> {
+        let mut prefix = Prefix { form: self.header.form, messages: 0, size: 0 };
+        let head = fields::read(&mut prefix, "prefix", &start)?;
+        self.header.form = prefix.form;
+        let sum = if prefix.form.version == 1 { 0 } else { CHECKSUM };
+        let len = prefix.size.checked_add((head + sum) as u64).ok_or_else(|| bad("chunk 0 has no end"))?;
         let bytes = self.source.read_on(WHAT, self.at, start, len)?;
         self.take(self.at, len)?;
-        self.messages(bytes.get(PREFIX_1..).unwrap_or_default())
-    }
-
-    /// The first chunk of a version 2 header.
-    fn first_2(&mut self, start: Vec<u8>) -> Result<()> {
-        let mut reader = Reader::new("prefix", &start);
-        reader.signature(b"OHDR")?;
-        self.header.version = reader.version(2..=2)?;
-        let flags = reader.u8()?;
-        self.header.flags = flags;
-        if flags & 0x20 != 0 {
-            let mut times = [0; 4];
-            for time in &mut times {
-                *time = reader.u32()?;
-            }
-            self.header.times = Some(Times { access_modification_change_birth: times });
-        }
-        if flags & 0x10 != 0 {
-            self.header.attribute_limits = Some((reader.u16()?, reader.u16()?));
-        }
-        let size = reader.uint(1 << (flags & 0x03))?;
-        let head = reader.position();
-        let len = size.checked_add((head + CHECKSUM) as u64).ok_or_else(|| bad("chunk 0 has no end"))?;
-        let bytes = self.source.read_on(WHAT, self.at, start, len)?;
-        self.take(self.at, len)?;
-        let body = wire::checked("chunk 0", self.at, &bytes)?;
-        self.messages(&body[head..])
+        let body = if sum == 0 { &bytes[..] } else { wire::checked("chunk 0", self.at, &bytes)? };
+        self.messages(body.get(head..).unwrap_or_default())
     }
 
     /// All continuations, and theirs.
@@ -342,13 +332,11 @@ impl Chunks<'_> {
             next += 1;
             self.take(at, len)?;
             let bytes = self.source.read(CONTINUED, at, len)?;
-            if self.header.version == 1 {
+            if self.header.form.version == 1 {
                 self.messages(&bytes)?;
                 continue;
             }
-            let mut reader = Reader::new(CONTINUED, wire::checked(CONTINUED, at, &bytes)?);
-            reader.signature(b"OCHK").map_err(|error| error.at(at))?;
-            self.messages(reader.rest())?;
+            self.messages(fields::read_checked(&mut ContinuedHead, CONTINUED, at, &bytes)?)?;
         }
         Ok(())
     }
@@ -368,20 +356,17 @@ impl Chunks<'_> {
 
     /// The messages of a chunk.
     fn messages(&mut self, bytes: &[u8]) -> Result<()> {
-        let first = self.header.version == 1;
-        let ordered = self.header.flags & 0x04 != 0;
-        let head = if first { 8 } else { 4 + if ordered { 2 } else { 0 } };
-        let mut reader = Reader::new("messages", bytes);
+        let form = self.header.form;
+        let mut decoder = Decoder::new(bytes, ORDER, true);
         // What is left of a chunk may be too small for a message.
-        while reader.rest().len() >= head {
-            let kind = if first { reader.u16()? } else { u16::from(reader.u8()?) };
-            let len = reader.u16()?;
-            let flags = reader.u8()?;
-            reader.skip(if first { 3 } else { 0 })?;
-            let order = if !first && ordered { Some(reader.u16()?) } else { None };
-            let body =
-                reader.take(usize::from(len)).map_err(|error| error.at(format_args!("kind {kind:#x}")))?;
-            self.message(Message { kind, flags, order, body: body.to_vec(), committed: None, damage: None })?;
+        while decoder.rest().len() >= form.message_head() {
+            let mut head = MessageHead::new(&form, 0, 0);
+            let mut body = vec![];
+            head.fields(&mut decoder)
+                .and_then(|()| decoder.bytes("message", head.len, &mut body))
+                .map_err(|error| bad(format!("messages: kind {:#x}: {}", head.kind, error.what)))?;
+            let MessageHead { kind, flags, order, .. } = head;
+            self.message(Message { kind, flags, order, body, committed: None, damage: None })?;
         }
         Ok(())
     }
@@ -390,9 +375,8 @@ impl Chunks<'_> {
         match message.kind {
             kind::NIL => {}
             kind::CONTINUATION => {
-                let sizes = self.source.sizes;
-                let mut reader = Reader::new("continuation message", &message.body);
-                self.waiting.push((reader.defined(sizes, "continuation")?, reader.length(sizes)?));
+                let next = Continuation::decode(&message.body, self.source.sizes)?;
+                self.waiting.push((next.at, next.len));
             }
             // 0x09 is a message of tests.
             0x09 | 0x19.. if message.flags & Message::FAIL_IF_UNKNOWN != 0 => {

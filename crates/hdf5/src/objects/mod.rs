@@ -1,10 +1,12 @@
 //! "Data Objects" (IV): object headers, their messages, and attributes.
 
 pub mod attribute;
+pub(crate) mod attribute_message;
 pub(crate) mod dense_info;
 pub(crate) mod encode;
 pub mod header;
-mod shared;
+pub(crate) mod prefix;
+pub(crate) mod shared;
 
 use ferrocdf_bytes::Result;
 

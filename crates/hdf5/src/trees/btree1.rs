@@ -8,10 +8,11 @@ mod build;
 
 use std::collections::HashSet;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
-use crate::wire::{Reader, bad};
-use crate::{Address, Source};
+use crate::fields::{self, Fields};
+use crate::wire::{self, bad};
+use crate::{Address, Sizes, Source};
 
 pub(crate) use build::NewTree;
 
@@ -79,6 +80,61 @@ pub fn prefetch(source: &Source, root: Address, node_type: u8, key_size: usize, 
     }
 }
 
+/// "Version 1 B-trees": what nodes begin with. Behind it, keys and children take turns, a key first and last.
+pub(crate) struct NodeHead {
+    pub sizes: Sizes,
+    /// 0 groups, 1 chunks.
+    pub node_type: u8,
+    /// 0 for leaves.
+    pub level: u8,
+    /// "Entries Used": the number of children.
+    pub count: u16,
+    pub left: Option<Address>,
+    pub right: Option<Address>,
+}
+
+impl Record for NodeHead {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.signature(b"TREE")?;
+        c.int("node type", &mut self.node_type)?;
+        c.int("node level", &mut self.level)?;
+        c.int("entries used", &mut self.count)?;
+        c.address("address of left sibling", self.sizes, &mut self.left)?;
+        c.address("address of right sibling", self.sizes, &mut self.right)
+    }
+}
+
+impl NodeHead {
+    /// A head to be read.
+    pub fn unread(sizes: Sizes) -> NodeHead {
+        NodeHead { sizes, node_type: 0, level: 0, count: 0, left: None, right: None }
+    }
+
+    /// Bytes of a head.
+    pub fn len(sizes: Sizes) -> usize {
+        8 + 2 * sizes.offset
+    }
+}
+
+/// "Child Pointer".
+struct ChildPointer {
+    sizes: Sizes,
+    at: Address,
+}
+
+impl Record for ChildPointer {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.defined("child pointer", self.sizes, &mut self.at)
+    }
+}
+
+/// Returns the address that stands behind a key.
+pub(crate) fn child(stored: &[u8], sizes: Sizes) -> Result<Address> {
+    let mut child = ChildPointer { sizes, at: Address(0) };
+    fields::read(&mut child, WHAT, stored)?;
+    Ok(child.at)
+}
+
 /// The nodes of one tree.
 #[derive(Clone, Copy)]
 struct Tree<'a> {
@@ -97,7 +153,7 @@ struct Node {
 impl Tree<'_> {
     /// Bytes of a node before its keys and children.
     fn head(&self) -> usize {
-        8 + 2 * self.source.sizes.offset
+        NodeHead::len(self.source.sizes)
     }
 
     /// Bytes of a key and a child.
@@ -113,9 +169,9 @@ impl Tree<'_> {
     /// Reads a node, which must be on this level.
     fn read(&self, at: Address, level: Option<u8>) -> Result<Node> {
         let bytes = self.source.read_some(WHAT, at, self.usual_len())?;
-        let mut reader = Reader::new(WHAT, &bytes);
-        reader.signature(b"TREE").map_err(|error| error.at(at))?;
-        let (node_type, found, count) = (reader.u8()?, reader.u8()?, reader.u16()?);
+        let mut head = NodeHead::unread(self.source.sizes);
+        wire::decode(&mut head, WHAT, at, &bytes)?;
+        let NodeHead { node_type, level: found, count, .. } = head;
         if node_type != self.node_type {
             let wanted = self.node_type;
             return Err(bad(format!("{WHAT} at {at}: its type is {node_type}, not {wanted}")));
@@ -138,7 +194,7 @@ impl Tree<'_> {
     }
 
     fn child(&self, stored: &[u8]) -> Result<Address> {
-        Reader::new(WHAT, stored).defined(self.source.sizes, "child")
+        child(stored, self.source.sizes)
     }
 }
 

@@ -1,6 +1,6 @@
 //! "Version 2 B-trees" (III.A.2): the indexes of dense links and attributes, huge objects, and some chunks.
 //!
-//! What is in a record is the caller's matter; here it is bytes of one length. Widths of the counts in internal nodes
+//! What is in a record is the caller's matter; here it is bytes of one length, which lie side by side in a node. Widths of the counts in internal nodes
 //! follow from how many records can be below a node, which `Shape` works out once.
 
 mod build;
@@ -9,9 +9,10 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use ferrocdf_bytes::{Code, Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result};
 
-use crate::wire::{self, CHECKSUM, Reader, bad, width_of};
+use crate::fields::{self, Fields};
+use crate::wire::{self, CHECKSUM, bad, width_of};
 use crate::{Address, Sizes, Source};
 
 pub(crate) use build::NewTree;
@@ -19,39 +20,74 @@ pub(crate) use build::NewTree;
 const HEADER: &str = "version 2 B-tree header";
 const NODE: &str = "version 2 B-tree node";
 /// Signature, version, type.
-const NODE_HEAD: usize = 6;
+pub(crate) const NODE_HEAD: usize = 6;
 
 /// "Version 2 B-tree Header".
 #[derive(Debug)]
-struct Header {
+pub(crate) struct Header {
     sizes: Sizes,
-    version: u64,
-    record_type: u64,
-    node_size: u64,
-    record_size: u64,
-    depth: u64,
+    pub record_type: u64,
+    pub node_size: u64,
+    pub record_size: u64,
+    pub depth: u64,
     split: u64,
     merge: u64,
-    root: u64,
-    root_records: u64,
+    pub root: Option<Address>,
+    pub root_records: u64,
     records: u64,
 }
 
 impl Record for Header {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        c.uint("version", 1, &mut self.version)?;
-        if self.version != 0 {
-            return Err(c.error(Code::EHDFERR, format!("version {} is unknown", self.version)));
-        }
+        c.signature(b"BTHD")?;
+        c.version(0..=0, &mut 0)?;
         c.uint("type", 1, &mut self.record_type)?;
         c.uint("node size", 4, &mut self.node_size)?;
         c.uint("record size", 2, &mut self.record_size)?;
         c.uint("depth", 2, &mut self.depth)?;
         c.uint("split percent", 1, &mut self.split)?;
         c.uint("merge percent", 1, &mut self.merge)?;
-        c.uint("root node address", self.sizes.offset, &mut self.root)?;
+        c.address("root node address", self.sizes, &mut self.root)?;
         c.uint("number of records in root node", 2, &mut self.root_records)?;
         c.uint("total number of records in B-tree", self.sizes.length, &mut self.records)
+    }
+}
+
+/// What nodes begin with.
+pub(crate) struct NodeHead {
+    pub is_leaf: bool,
+    pub record_type: u64,
+}
+
+impl Record for NodeHead {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.signature(if self.is_leaf { b"BTLF" } else { b"BTIN" })?;
+        c.version(0..=0, &mut 0)?;
+        c.uint("type", 1, &mut self.record_type)
+    }
+}
+
+/// What an internal node has for each child, behind its records.
+pub(crate) struct ChildPointer {
+    pub sizes: Sizes,
+    /// The level of the node.
+    pub level: Level,
+    pub at: Address,
+    /// Records in the child.
+    pub records: u64,
+    /// Records in the child and below, unless it is a leaf: for those who look up the n-th record.
+    pub all: u64,
+}
+
+impl Record for ChildPointer {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let [_, records, all] = self.level.pointer;
+        c.defined("child node address", self.sizes, &mut self.at)?;
+        c.uint("number of records in child node", records, &mut self.records)?;
+        if all > 0 {
+            c.uint("total number of records in child node", all, &mut self.all)?;
+        }
+        Ok(())
     }
 }
 
@@ -81,18 +117,41 @@ struct Visited {
 
 /// What holds for all nodes of a depth.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+pub(crate) struct Level {
     /// Records that a node can have.
-    most: u64,
+    pub most: u64,
     /// Records that can be in a node and all below it.
     below: u64,
     /// Bytes of a child pointer in such a node: address, count, and count of all below it.
-    pointer: [usize; 3],
+    pub pointer: [usize; 3],
 }
 
 impl Header {
+    /// A header of an empty tree, with the percentages that the reference uses everywhere.
+    pub fn new(sizes: Sizes) -> Header {
+        let (record_type, node_size, record_size, depth) = (0, 0, 0, 0);
+        let (split, merge, root, root_records, records) = (100, 40, None, 0, 0);
+        Header {
+            sizes,
+            record_type,
+            node_size,
+            record_size,
+            depth,
+            split,
+            merge,
+            root,
+            root_records,
+            records,
+        }
+    }
+
+    /// Bytes of a header.
+    pub fn len(sizes: Sizes) -> u64 {
+        (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64
+    }
+
     /// The levels from the leaves up to the root.
-    fn levels(&self) -> Result<Vec<Level>> {
+    pub fn levels(&self) -> Result<Vec<Level>> {
         let lies = || bad("node size, record size and depth do not fit together");
         let room = self.node_size.checked_sub((NODE_HEAD + CHECKSUM) as u64).ok_or_else(lies)?;
         let most = room.checked_div(self.record_size).filter(|&most| most > 0).ok_or_else(lies)?;
@@ -117,24 +176,9 @@ impl Tree {
     /// Reads the header.
     pub fn open(source: &Source, at: Address) -> Result<Tree> {
         let sizes = source.sizes;
-        let len = 4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM;
-        let bytes = source.read(HEADER, at, len as u64)?;
-        let mut reader = Reader::new(HEADER, wire::checked(HEADER, at, &bytes)?);
-        reader.signature(b"BTHD").map_err(|error| error.at(at))?;
-        let mut header = Header {
-            sizes,
-            version: 0,
-            record_type: 0,
-            node_size: 0,
-            record_size: 0,
-            depth: 0,
-            split: 0,
-            merge: 0,
-            root: 0,
-            root_records: 0,
-            records: 0,
-        };
-        wire::decode(&mut header, HEADER, at, reader.rest())?;
+        let mut header = Header::new(sizes);
+        let bytes = source.read(HEADER, at, Header::len(sizes))?;
+        fields::read_checked(&mut header, HEADER, at, &bytes)?;
         let levels = header.levels().map_err(|error| error.at(format_args!("{HEADER} at {at}")))?;
         Ok(Tree { source: source.clone(), header, levels, top: OnceLock::new() })
     }
@@ -184,8 +228,7 @@ impl Tree {
 
     /// The root node; `None` in an empty tree.
     fn root(&self) -> Result<Option<Child>> {
-        let at = self.source.sizes.address(self.header.root);
-        Ok(at.filter(|_| self.header.root_records > 0).map(|at| Child {
+        Ok(self.header.root.filter(|_| self.header.root_records > 0).map(|at| Child {
             at,
             records: self.header.root_records,
             depth: self.levels.len() - 1,
@@ -266,12 +309,10 @@ impl Tree {
         // Not more than the node size, which has 32 bits.
         let used = records * self.header.record_size + pointers * pointer as u64;
         let bytes = self.source.read(NODE, at, (NODE_HEAD + CHECKSUM) as u64 + used)?;
-        let body = wire::checked(NODE, at, &bytes)?;
-        let mut reader = Reader::new(NODE, body);
-        reader.signature(if depth > 0 { b"BTIN" } else { b"BTLF" }).map_err(|error| error.at(at))?;
-        reader.version(0..=0)?;
-        let record_type = reader.u8()?;
-        if u64::from(record_type) != self.header.record_type {
+        let mut head = NodeHead { is_leaf: depth == 0, record_type: 0 };
+        fields::read_checked(&mut head, NODE, at, &bytes)?;
+        let record_type = head.record_type;
+        if record_type != self.header.record_type {
             return Err(bad(format!("{NODE} at {at}: type {record_type} is not the tree's")));
         }
         let record_size = self.header.record_size as usize;
@@ -297,14 +338,12 @@ impl Node {
 
     /// The child before record `index`, or behind the last.
     fn child(&self, tree: &Tree, index: usize) -> Result<Child> {
-        let [_, count, _] = self.level.pointer;
-        let pointer = self.level.pointer.iter().sum::<usize>();
-        let start = NODE_HEAD + self.records * self.record_size + index * pointer;
-        let mut reader = Reader::new(NODE, &self.bytes[start..]);
-        let at = reader.defined(tree.source.sizes, "child").map_err(|error| error.at(self.at))?;
-        let records = reader.uint(count)?;
-        // The count of all below is for those who look up the n-th record.
-        Ok(Child { at, records, depth: self.depth - 1 })
+        let len = self.level.pointer.iter().sum::<usize>();
+        let start = NODE_HEAD + self.records * self.record_size + index * len;
+        let sizes = tree.source.sizes;
+        let mut pointer = ChildPointer { sizes, level: self.level, at: Address(0), records: 0, all: 0 };
+        wire::decode(&mut pointer, NODE, self.at, &self.bytes[start..])?;
+        Ok(Child { at: pointer.at, records: pointer.records, depth: self.depth - 1 })
     }
 }
 

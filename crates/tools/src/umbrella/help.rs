@@ -8,8 +8,9 @@ pub(super) fn dump() -> String {
         "ferrocdf dump -h sst.nc          what the file holds, without the data
   ferrocdf dump -v sst,time sst.nc the data of these variables
   ferrocdf dump -t sst.nc          times as dates
-  ferrocdf dump sst.nc > sst.cdl   all of it, as text that `ferrocdf gen` makes a file of again",
-        &ncdump::options_text(),
+  ferrocdf dump sst.nc > sst.cdl   all of it, as text that `ferrocdf gen` makes a file of again
+  ferrocdf dump --structure sst.nc how an HDF5 file is stored",
+        &format!("{}{STRUCTURE}", ncdump::options_text()),
     )
 }
 
@@ -34,6 +35,11 @@ pub(super) fn copy() -> String {
         &format!("{}{STRICT}{HDF_EOS}", nccopy::OPTIONS_TEXT),
     )
 }
+
+/// What `ferrocdf dump` takes and `ncdump` does not.
+const STRUCTURE: &str = "  [--structure] print the structures of an HDF5 file (superblock, object headers, messages, indexes, heaps), each with \
+                         its address, and a line for each field: its byte in the structure, its name in the HDF5 specification, its value
+";
 
 /// What `ferrocdf copy` takes and `nccopy` does not.
 const STRICT: &str = "  [--strict] refuse names and fill values that netCDF does not allow, instead of copying them as what it \

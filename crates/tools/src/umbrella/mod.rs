@@ -11,7 +11,7 @@ use ferrocdf::OpenOptions;
 
 use crate::info::{self, Style};
 use crate::nccopy::Foreign;
-use crate::{nccopy, ncdump, ncgen, plugins, zarr_conformance};
+use crate::{nccopy, ncdump, ncgen, plugins, structure, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -40,7 +40,7 @@ enum Command {
         /// The file to look at: a path, or a URL (http, https, s3, gs, az).
         file: PathBuf,
     },
-    /// Print a file as CDL text; takes the options of `ncdump`.
+    /// Print a file as CDL text; takes the options of `ncdump`. With `--structure`: print how an HDF5 file is stored.
     #[command(disable_help_flag = true, override_usage = "ferrocdf dump [OPTIONS] FILE", after_help = help::dump())]
     Dump(Rest),
     /// Make a file from CDL text; takes the options of `ncgen`.
@@ -79,6 +79,13 @@ impl Rest {
     }
 }
 
+/// True if an option was among the words of a command line, from which it is taken out.
+fn takes(args: &mut Vec<OsString>, option: &str) -> bool {
+    let before = args.len();
+    args.retain(|word| word != option);
+    args.len() < before
+}
+
 /// Runs the command with the streams of this process and gives its exit code. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
@@ -96,18 +103,17 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
                 Err(error) => failed("info", error),
             }
         }
-        Command::Dump(rest) => {
+        Command::Dump(mut rest) => {
+            if takes(&mut rest.args, "--structure") {
+                return structure::main(rest.args);
+            }
             let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr());
             let code = ncdump::dump_at_exit(rest.under("ferrocdf dump"), &mut out, &mut err);
             code as u8
         }
         Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
         Command::Copy(mut rest) => {
-            let mut takes = |option: &str| {
-                let before = rest.args.len();
-                rest.args.retain(|word| word != option);
-                rest.args.len() < before
-            };
+            let mut takes = |option: &str| takes(&mut rest.args, option);
             let foreign = if takes("--strict") { Foreign::Strict } else { Foreign::Mapped };
             let (hdf_eos, hdf4_all) = (takes("--hdfeos"), takes("--all"));
             if hdf_eos && hdf4_all {

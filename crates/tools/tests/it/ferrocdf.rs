@@ -31,10 +31,31 @@ fn help_teaches() {
             assert_eq!(out.contains("Examples:"), tool != "info");
         }
     }
+    let (_, out, _) = ferrocdf(&["dump", "--help"], Path::new("."));
+    assert!(out.contains("[--structure] print the structures of an HDF5 file"), "{out}");
     let (code, out, _) = ferrocdf(&["plugins", "install", "--help"], Path::new("."));
     assert!(code == Some(0) && out.contains("export HDF5_PLUGIN_PATH="), "{out}");
     // `-h` is an option of the tool.
     assert_eq!(ferrocdf(&["dump", "-h", "nothing.nc"], Path::new(".")).0, Some(1));
+}
+
+#[test]
+fn structures_of_an_hdf5_file_are_dumped() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file =
+        FileMut::create_with(folder.path().join("a.nc"), &CreateOptions::new(Format::NetCdf4)).unwrap();
+    file.define(|draft| draft.set_attribute(Owner::Global, "title", Values::Char(b"hello".to_vec())))
+        .unwrap();
+    file.close().unwrap();
+    let (code, out, err) = ferrocdf(&["dump", "--structure", "a.nc"], folder.path());
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(out.starts_with("0x0 superblock") && out.contains("object header of /"), "{out}");
+    assert!(out.contains("name = \"title\\x00\" (6 bytes)"), "{out}");
+    let (code, _, err) = ferrocdf(&["dump", "--structure", "a.nc", "b.nc"], folder.path());
+    assert!(code == Some(1) && err.contains("--structure takes one file"), "{err}");
+    std::fs::write(folder.path().join("c.nc"), b"CDF\x01").unwrap();
+    let (code, out, err) = ferrocdf(&["dump", "--structure", "c.nc"], folder.path());
+    assert!(code == Some(1) && out.is_empty() && err.contains("c.nc: no HDF5 signature"), "{err}");
 }
 
 #[test]

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use ferrocdf_bytes::Result;
 
 use super::header::{Header, Stored, WHAT};
+use super::stored::{self, BlockHead, ChildPointer, HugeObject, ManagedId};
 use super::{DIRECT, INDIRECT};
 use crate::block::{Alloc, Block, BlockKind};
 use crate::trees::btree2;
-use crate::wire::{self, CHECKSUM, Writer, bad};
+use crate::wire::{CHECKSUM, Writer, bad};
 use crate::{Address, Sizes};
 
 /// Objects of more bytes are huge.
@@ -77,22 +78,17 @@ impl NewHeap {
     /// What the header says of an empty heap.
     fn stored(&self, sizes: Sizes) -> Stored {
         Stored {
-            offset: sizes.offset,
-            length: sizes.length,
             id_length: self.id_length as u64,
             // Checksums of direct blocks.
             flags: 0x02,
             max_managed: MAX_MANAGED,
-            huge_index: sizes.undefined(),
-            free_space: sizes.undefined(),
             table_width: 4,
             starting_block: self.starting_block,
             // Not more than fits into a length.
             max_direct: if sizes.length == 2 { 1 << 15 } else { 1 << 16 },
             max_heap_size: self.offset_bits.min(8 * sizes.length as u64),
             starting_rows: 1,
-            root_block: sizes.undefined(),
-            ..Stored::default()
+            ..Stored::new(sizes)
         }
     }
 
@@ -112,11 +108,10 @@ impl NewHeap {
         let header = Header::check(&stored, at, sizes)?;
         let mut build = Build { header, direct: Vec::new(), alloc, blocks };
         let places = build.place(objects, &mut stored)?;
-        let ids = build.ids(objects, &places, &stored)?;
+        let ids = build.ids(objects, &places)?;
         build.managed(&mut stored)?;
         let mut w = Writer::new(WHAT);
-        w.bytes(b"FRHP");
-        w.bytes(&wire::encode(&mut stored).map_err(|error| error.at(WHAT))?);
+        w.record(&mut stored);
         blocks.push(Block { at, kind: BlockKind::FractalHeader, bytes: w.finish_checked()? });
         Ok(BuiltHeap { at, ids })
     }
@@ -163,7 +158,7 @@ impl Build<'_, '_> {
             places.push(Place::Managed(index, from));
         }
         if !huge.is_empty() {
-            stored.huge_index = self.index(&mut huge)?.0;
+            stored.huge_index = Some(self.index(&mut huge)?);
         }
         Ok(places)
     }
@@ -201,7 +196,7 @@ impl Build<'_, '_> {
         }
     }
 
-    fn ids<T: AsRef<[u8]>>(&self, objects: &[T], places: &[Place], stored: &Stored) -> Result<Vec<u8>> {
+    fn ids<T: AsRef<[u8]>>(&self, objects: &[T], places: &[Place]) -> Result<Vec<u8>> {
         let header = &self.header;
         let id_length = header.id_length;
         let mut w = Writer::new("fractal heap ID");
@@ -209,17 +204,19 @@ impl Build<'_, '_> {
             match *place {
                 Place::Managed(block, byte) => {
                     w.u8(0);
-                    w.uint(header.offset_width(), self.direct[block].start + byte as u64);
-                    w.count(header.length_width, object.as_ref().len());
+                    let (offset_width, length_width) = (header.offset_width(), header.length_width);
+                    let offset = self.direct[block].start + byte as u64;
+                    let len = object.as_ref().len() as u64;
+                    w.record(&mut ManagedId { offset_width, length_width, offset, len });
                 }
                 Place::Huge(at, _) if self.places_fit() => {
                     w.u8(0x10);
-                    w.address(header.sizes, Some(at));
-                    w.count(header.sizes.length, object.as_ref().len());
+                    let len = object.as_ref().len() as u64;
+                    w.record(&mut HugeObject { at, len, ..HugeObject::unread(header.sizes, false, false) });
                 }
                 Place::Huge(_, number) => {
                     w.u8(0x10);
-                    w.uint((id_length - 1).min(stored.length), number);
+                    w.uint((id_length - 1).min(header.sizes.length), number);
                 }
             }
             if w.position() > (index + 1) * id_length {
@@ -244,11 +241,8 @@ impl Build<'_, '_> {
         }
         let mut w = Writer::new("records of huge objects");
         for &mut (at, len, number) in huge {
-            w.address(sizes, Some(at));
-            w.count(sizes.length, len);
-            if numbered {
-                w.length(sizes, number);
-            }
+            let (len, number) = (len as u64, numbered.then_some(number));
+            w.record(&mut HugeObject { sizes, at, len, filtered: None, number });
         }
         let record_size = sizes.offset + sizes.length * if numbered { 2 } else { 1 };
         let record_type = if numbered { BY_NUMBER } else { BY_PLACE };
@@ -272,7 +266,7 @@ impl Build<'_, '_> {
         let Some((&last, &(at, size))) = direct.last_key_value() else { return Ok(()) };
         let header = &self.header;
         if direct.len() == 1 && last == 0 && size == header.starting_block {
-            stored.root_block = at.0;
+            stored.root_block = Some(at);
             stored.managed_size = size;
             stored.free = size - head as u64 - objects;
             return Ok(());
@@ -285,7 +279,7 @@ impl Build<'_, '_> {
         let first_row = header.starting_block * header.width;
         stored.managed_size = first_row.checked_shl(rows as u32 - 1).unwrap_or(u64::MAX);
         stored.free = self.room(rows).saturating_sub(objects);
-        stored.root_block = self.indirect(0, rows, &direct)?.0;
+        stored.root_block = Some(self.indirect(0, rows, &direct)?);
         Ok(())
     }
 
@@ -302,16 +296,9 @@ impl Build<'_, '_> {
         (0..rows).map(|index| row(index).saturating_mul(header.width)).fold(0, u64::saturating_add)
     }
 
-    /// What every block begins with.
-    fn head(&self, what: &'static str, signature: &[u8; 4], start: u64) -> Writer {
-        let mut w = Writer::signed(what, signature, 0);
-        w.address(self.header.sizes, Some(self.header.at));
-        w.uint(self.header.offset_width(), start);
-        w
-    }
-
     fn direct(&self, block: &Direct) -> Result<Vec<u8>> {
-        let mut w = self.head(DIRECT, b"FHDB", block.start);
+        let mut w = Writer::new(DIRECT);
+        w.record(&mut BlockHead::new(&self.header, stored::DIRECT, block.start));
         let checksum = w.position();
         w.zeros(CHECKSUM);
         w.bytes(&block.bytes[w.position()..]);
@@ -323,7 +310,8 @@ impl Build<'_, '_> {
     /// Writes the indirect block that begins at an offset in the heap, after those below it.
     fn indirect(&mut self, start: u64, rows: u64, direct: &BTreeMap<u64, (Address, u64)>) -> Result<Address> {
         let sizes = self.header.sizes;
-        let mut w = self.head(INDIRECT, b"FHIB", start);
+        let mut w = Writer::new(INDIRECT);
+        w.record(&mut BlockHead::new(&self.header, stored::INDIRECT, start));
         let mut from = start;
         for row in 0..rows {
             let size = self.header.row_size(row).ok_or_else(|| bad(format!("{INDIRECT}: row {row}")))?;
@@ -334,7 +322,7 @@ impl Build<'_, '_> {
                     Some((_, &(at, _))) if row < self.header.direct_rows() => Some(at),
                     Some(_) => Some(self.indirect(from, self.header.rows_of(size), direct)?),
                 };
-                w.address(sizes, child);
+                w.record(&mut ChildPointer { sizes, at: child, filtered: None });
                 from = end;
             }
         }
@@ -360,8 +348,8 @@ mod tests {
         let built = heap.build(objects, sizes, &mut |len| space.take(len), &mut blocks).unwrap();
         let source = space.file(&blocks, sizes);
         let header = source.read(WHAT, built.at, Stored::len(sizes) as u64).unwrap();
-        let mut stored = Stored { offset: sizes.offset, length: sizes.length, ..Stored::default() };
-        wire::decode(&mut stored, WHAT, built.at, &header[4..]).unwrap();
+        let mut stored = Stored::new(sizes);
+        crate::wire::decode(&mut stored, WHAT, built.at, &header).unwrap();
         (FractalHeap::open(&source, built.at).unwrap(), built, blocks, stored)
     }
 

@@ -2,29 +2,28 @@
 //!
 //! Every number that later code shifts or divides by is checked here.
 
-use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
+use ferrocdf_bytes::{Coder, Error, Record, Result};
 use ferrocdf_codec::Chain;
 
+use crate::fields::{self, Fields};
 use crate::messages::pipeline;
-use crate::wire::{self, CHECKSUM, Reader, bad, width_of};
+use crate::wire::{self, CHECKSUM, bad, width_of};
 use crate::{Address, Sizes, Source};
 
 pub const WHAT: &str = "fractal heap header";
 
-/// "Fractal Heap Header" without what only filtered heaps have, behind its signature.
-#[derive(Debug, Default)]
-pub struct Stored {
-    pub offset: usize,
-    pub length: usize,
-    pub version: u64,
+/// "Fractal Heap Header" without what only filtered heaps have.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub sizes: Sizes,
     pub id_length: u64,
     pub filters_length: u64,
     pub flags: u64,
     pub max_managed: u64,
     pub next_huge: u64,
-    pub huge_index: u64,
+    pub huge_index: Option<Address>,
     pub free: u64,
-    pub free_space: u64,
+    pub free_space: Option<Address>,
     pub managed_size: u64,
     pub allocated: u64,
     pub iterator: u64,
@@ -38,25 +37,24 @@ pub struct Stored {
     pub max_direct: u64,
     pub max_heap_size: u64,
     pub starting_rows: u64,
-    pub root_block: u64,
+    pub root_block: Option<Address>,
     pub root_rows: u64,
 }
 
 impl Record for Stored {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        let (offset, length) = (self.offset, self.length);
-        c.uint("version", 1, &mut self.version)?;
-        if self.version != 0 {
-            return Err(c.error(Code::EHDFERR, format!("version {} is unknown", self.version)));
-        }
+        let sizes = self.sizes;
+        let length = sizes.length;
+        c.signature(b"FRHP")?;
+        c.version(0..=0, &mut 0)?;
         c.uint("heap ID length", 2, &mut self.id_length)?;
         c.uint("I/O filters' encoded length", 2, &mut self.filters_length)?;
         c.uint("flags", 1, &mut self.flags)?;
         c.uint("maximum size of managed objects", 4, &mut self.max_managed)?;
         c.uint("next huge object ID", length, &mut self.next_huge)?;
-        c.uint("v2 B-tree address of huge objects", offset, &mut self.huge_index)?;
+        c.address("v2 B-tree address of huge objects", sizes, &mut self.huge_index)?;
         c.uint("amount of free space in managed blocks", length, &mut self.free)?;
-        c.uint("address of managed block free space manager", offset, &mut self.free_space)?;
+        c.address("address of managed block free space manager", sizes, &mut self.free_space)?;
         c.uint("amount of managed space in heap", length, &mut self.managed_size)?;
         c.uint("amount of allocated managed space in heap", length, &mut self.allocated)?;
         c.uint("offset of direct block allocation iterator", length, &mut self.iterator)?;
@@ -70,12 +68,87 @@ impl Record for Stored {
         c.uint("maximum direct block size", length, &mut self.max_direct)?;
         c.uint("maximum heap size", 2, &mut self.max_heap_size)?;
         c.uint("starting # of rows in root indirect block", 2, &mut self.starting_rows)?;
-        c.uint("address of root block", offset, &mut self.root_block)?;
+        c.address("address of root block", sizes, &mut self.root_block)?;
         c.uint("current # of rows in root indirect block", 2, &mut self.root_rows)
     }
 }
 
+/// What the header of a filtered heap has besides.
+#[derive(Debug)]
+pub(crate) struct Filters {
+    pub sizes: Sizes,
+    /// "I/O Filters' Encoded Length".
+    pub len: u64,
+    /// Stored bytes and filter mask of a root direct block.
+    pub root: (u64, u32),
+    /// "I/O Filter Information", a filter pipeline message.
+    pub pipeline: Vec<u8>,
+}
+
+impl Record for Filters {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.length("size of filtered root direct block", self.sizes, &mut self.root.0)?;
+        c.int("I/O filter mask", &mut self.root.1)?;
+        c.bytes("I/O filter information", self.len, &mut self.pipeline)
+    }
+}
+
 impl Stored {
+    /// A header of an empty heap.
+    pub fn new(sizes: Sizes) -> Stored {
+        Stored {
+            sizes,
+            id_length: 0,
+            filters_length: 0,
+            flags: 0,
+            max_managed: 0,
+            next_huge: 0,
+            huge_index: None,
+            free: 0,
+            free_space: None,
+            managed_size: 0,
+            allocated: 0,
+            iterator: 0,
+            managed_count: 0,
+            huge_size: 0,
+            huge_count: 0,
+            tiny_size: 0,
+            tiny_count: 0,
+            table_width: 0,
+            starting_block: 0,
+            max_direct: 0,
+            max_heap_size: 0,
+            starting_rows: 0,
+            root_block: None,
+            root_rows: 0,
+        }
+    }
+
+    /// Bytes of the header, with filters and checksum.
+    pub fn whole_len(&self) -> u64 {
+        let filters = match self.filters_length {
+            0 => 0,
+            len => (self.sizes.length + 4) as u64 + len,
+        };
+        Self::len(self.sizes) as u64 + filters
+    }
+
+    /// Reads the header at an address, and its filters if it has some.
+    pub fn read(source: &Source, at: Address) -> Result<(Stored, Option<Filters>)> {
+        let sizes = source.sizes;
+        let mut stored = Stored::new(sizes);
+        let bytes = source.read_some(WHAT, at, Self::len(sizes) as u64)?;
+        wire::decode(&mut stored, WHAT, at, &bytes)?;
+        let bytes = source.read_on(WHAT, at, bytes, stored.whole_len())?;
+        let rest = fields::read_checked(&mut stored, WHAT, at, &bytes)?;
+        if stored.filters_length == 0 {
+            return Ok((stored, None));
+        }
+        let mut filters = Filters { sizes, len: stored.filters_length, root: (0, 0), pipeline: vec![] };
+        wire::decode(&mut filters, WHAT, at, rest)?;
+        Ok((stored, Some(filters)))
+    }
+
     /// Bytes of a header without filters.
     pub fn len(sizes: Sizes) -> usize {
         4 + 1 + 2 + 2 + 1 + 4 + 3 * sizes.offset + 12 * sizes.length + 8 + CHECKSUM
@@ -118,31 +191,18 @@ pub struct Header {
 impl Header {
     /// Reads the header at an address.
     pub fn read(source: &Source, at: Address) -> Result<Header> {
-        let sizes = source.sizes;
-        let plain = Stored::len(sizes) - CHECKSUM;
-        let bytes = source.read_some(WHAT, at, (plain + CHECKSUM) as u64)?;
-        let mut reader = Reader::new(WHAT, &bytes);
-        reader.signature(b"FRHP").map_err(|error| error.at(at))?;
-        let mut stored = Stored { offset: sizes.offset, length: sizes.length, ..Stored::default() };
-        wire::decode(&mut stored, WHAT, at, reader.rest())?;
-        let filters = match stored.filters_length as usize {
-            0 => 0,
-            len => sizes.length + 4 + len,
-        };
-        let bytes = source.read_on(WHAT, at, bytes, (plain + filters + CHECKSUM) as u64)?;
-        let body = wire::checked(WHAT, at, &bytes)?;
+        let (stored, filters) = Stored::read(source, at)?;
         let mut header =
-            Self::check(&stored, at, sizes).map_err(|why| why.at(format_args!("{WHAT} at {at}")))?;
-        if filters > 0 {
-            let mut reader = Reader::new(WHAT, &body[plain..]);
-            header.root_filtered = (reader.length(sizes)?, reader.u32()?);
-            header.chain = Some(Chain::new(pipeline::decode(reader.rest())?, &source.codecs));
+            Self::check(&stored, at, source.sizes).map_err(|why| why.at(format_args!("{WHAT} at {at}")))?;
+        if let Some(filters) = filters {
+            header.root_filtered = filters.root;
+            header.chain = Some(Chain::new(pipeline::decode(&filters.pipeline)?, &source.codecs));
         }
         Ok(header)
     }
 
     /// The header from what is stored, checked.
-    pub fn check(stored: &Stored, at: Address, sizes: Sizes) -> Result<Header> {
+    pub(crate) fn check(stored: &Stored, at: Address, sizes: Sizes) -> Result<Header> {
         let power = |what: &str, number: u64| match number.is_power_of_two() {
             true => Ok(number),
             false => Err(bad(format!("{what} {number} is not a power of two"))),
@@ -169,13 +229,13 @@ impl Header {
             sizes,
             id_length: stored.id_length as usize,
             direct_checksums: stored.flags & 0x02 != 0,
-            huge_index: sizes.address(stored.huge_index),
+            huge_index: stored.huge_index,
             width: power("table width", stored.table_width)?,
             starting_block,
             max_direct,
             offset_bits: stored.max_heap_size as u32,
             length_width: block_width.min(width_of(stored.max_managed)),
-            root: sizes.address(stored.root_block),
+            root: stored.root_block,
             root_rows: stored.root_rows,
             chain: None,
             root_filtered: (0, 0),
@@ -190,13 +250,25 @@ impl Header {
     /// Bytes of the head of a direct block; objects lie behind it.
     pub fn direct_head(&self) -> usize {
         let checksum = if self.direct_checksums { CHECKSUM } else { 0 };
-        5 + self.sizes.offset + self.offset_width() + checksum
+        self.block_head() + checksum
+    }
+
+    /// Bytes of what all blocks begin with: signature, version, heap header address, block offset.
+    pub fn block_head(&self) -> usize {
+        5 + self.sizes.offset + self.offset_width()
     }
 
     /// Bytes of a block in this row; `None` beyond 2^63.
     pub fn row_size(&self, row: u64) -> Option<u64> {
         let doubled = u32::try_from(row.saturating_sub(1)).ok()?;
         1u64.checked_shl(doubled).and_then(|times| self.starting_block.checked_mul(times))
+    }
+
+    /// Where a row begins, counted from the start of its indirect block.
+    pub fn row_start(&self, row: u64) -> u64 {
+        // All rows before have together as many bytes as the row's blocks, but for the first.
+        let size = if row == 0 { 0 } else { self.row_size(row).unwrap_or(u64::MAX) };
+        size.saturating_mul(self.width)
     }
 
     /// Rows of an indirect block whose blocks are direct ones.
@@ -236,6 +308,7 @@ mod tests {
 
     #[test]
     fn the_doubling_table() {
+        let sizes = Sizes { offset: 8, length: 8 };
         let stored = Stored {
             id_length: 8,
             table_width: 4,
@@ -243,9 +316,9 @@ mod tests {
             max_direct: 65_536,
             max_heap_size: 40,
             max_managed: 4096,
-            ..Stored::default()
+            ..Stored::new(sizes)
         };
-        let header = Header::check(&stored, Address(0), Sizes { offset: 8, length: 8 }).unwrap();
+        let header = Header::check(&stored, Address(0), sizes).unwrap();
         assert_eq!((header.offset_width(), header.length_width, header.direct_rows()), (5, 2, 9));
         assert_eq!([0, 1, 2, 3].map(|row| header.row_size(row).unwrap()), [512, 512, 1024, 2048]);
         // Every block of the first rows, one behind the other.
@@ -254,6 +327,7 @@ mod tests {
             let size = header.row_size(row).unwrap();
             for column in 0..4 {
                 assert_eq!(header.place(start), (row, column, start));
+                assert_eq!(header.row_start(row) + column * size, start);
                 assert_eq!(header.place(start + size - 1), (row, column, start));
                 start += size;
             }

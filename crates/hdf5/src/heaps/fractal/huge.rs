@@ -6,20 +6,12 @@
 use ferrocdf_bytes::Result;
 
 use super::FractalHeap;
-use crate::Address;
+use super::stored::HugeObject;
+use crate::fields;
 use crate::trees::btree2::Tree;
-use crate::wire::{Reader, number};
+use crate::wire::number;
 
 const WHAT: &str = "huge object";
-
-/// Where a huge object is stored.
-struct Place {
-    at: Address,
-    /// Stored bytes.
-    len: u64,
-    /// Filter mask and bytes without filters, in a filtered heap.
-    filtered: Option<(u32, u64)>,
-}
 
 impl FractalHeap {
     /// A huge object; `id` is its identifier without the first byte.
@@ -39,19 +31,14 @@ impl FractalHeap {
     }
 
     /// The place that an identifier or a record begins with.
-    fn place(&self, bytes: &[u8]) -> Result<Place> {
-        let sizes = self.header.sizes;
-        let mut reader = Reader::new(WHAT, bytes);
-        let (at, len) = (reader.defined(sizes, WHAT)?, reader.length(sizes)?);
-        let filtered = match self.header.chain {
-            Some(_) => Some((reader.u32()?, reader.length(sizes)?)),
-            None => None,
-        };
-        Ok(Place { at, len, filtered })
+    fn place(&self, bytes: &[u8]) -> Result<HugeObject> {
+        let mut place = HugeObject::unread(self.header.sizes, self.header.chain.is_some(), false);
+        fields::read(&mut place, WHAT, bytes)?;
+        Ok(place)
     }
 
     /// The place of the object with this key.
-    fn look_up(&self, id: &[u8]) -> Result<Place> {
+    fn look_up(&self, id: &[u8]) -> Result<HugeObject> {
         let index = self.header.huge_index.ok_or_else(|| self.header.error("there are no huge objects"))?;
         let tree = Tree::open(&self.source, index)?;
         let wanted = if self.header.chain.is_some() { 2 } else { 1 };
@@ -60,11 +47,10 @@ impl FractalHeap {
             return Err(self.header.error(why));
         }
         let key = number(id);
-        let place = self.place_bytes();
+        let mut object = HugeObject::unread(self.header.sizes, self.header.chain.is_some(), true);
         let found = tree.find(&mut |record| {
-            let mut reader = Reader::new("record of a huge object", record);
-            reader.skip(place)?;
-            Ok(key.cmp(&reader.length(self.header.sizes)?))
+            fields::read(&mut object, "record of a huge object", record)?;
+            Ok(key.cmp(&object.number.unwrap_or_default()))
         })?;
         self.place(&found.ok_or_else(|| self.header.error(format!("there is no huge object {key}")))?)
     }

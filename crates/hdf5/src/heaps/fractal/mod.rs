@@ -4,20 +4,22 @@
 //! heap. The place of an object follows from its offset alone, so nothing is read but the blocks on the way to it.
 
 mod build;
-mod header;
+pub(crate) mod header;
 mod huge;
+pub(crate) mod stored;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Result, lookup3};
 
-use crate::wire::{self, CHECKSUM, Reader, number};
-use crate::{Address, Source};
+use crate::wire::{self, CHECKSUM, number};
+use crate::{Address, Source, fields};
 
 use super::HeapObject;
 pub(crate) use build::NewHeap;
 use header::Header;
+use stored::{BlockHead, ChildPointer, ManagedId};
 
 const DIRECT: &str = "fractal heap direct block";
 const INDIRECT: &str = "fractal heap indirect block";
@@ -79,9 +81,10 @@ impl FractalHeap {
 
     /// An object in a direct block; `id` says its offset in the heap and its length.
     fn managed(&self, id: &[u8]) -> Result<HeapObject> {
-        let mut reader = Reader::new("fractal heap ID", id);
-        let offset = reader.uint(self.header.offset_width())?;
-        let len = reader.uint(self.header.length_width.min(8))?;
+        let (offset_width, length_width) = (self.header.offset_width(), self.header.length_width.min(8));
+        let mut place = ManagedId { offset_width, length_width, offset: 0, len: 0 };
+        fields::read(&mut place, "fractal heap ID", id)?;
+        let ManagedId { offset, len, .. } = place;
         let lies = || self.header.error(format!("the object of {len} bytes at {offset} is not in a block"));
         // An object lies in one block, behind its head.
         let within = |start: u64, block: &[u8]| {
@@ -148,84 +151,56 @@ impl FractalHeap {
     /// The pointer number `index` of an indirect block with this many rows.
     fn entry(&self, block: &[u8], rows: u64, index: u64) -> Result<Option<Stored>> {
         let header = &self.header;
+        let sizes = header.sizes;
         let filtered = header.chain.is_some();
-        let (offset, length) = (header.sizes.offset, header.sizes.length);
         let direct = rows.min(header.direct_rows()) * header.width;
-        let long = (if filtered { offset + length + 4 } else { offset }) as u64;
-        let position = index.min(direct) * long + index.saturating_sub(direct) * offset as u64;
-        let at = (5 + offset + header.offset_width()) as u64 + position;
-        let mut reader = Reader::new(INDIRECT, block.get(at as usize..).unwrap_or_default());
-        let address = reader.address(header.sizes)?;
-        let sizes = match filtered && index < direct {
-            true => (reader.length(header.sizes)?, reader.u32()?),
-            false => (0, 0),
-        };
-        Ok(address.map(|at| Stored { at, filtered: sizes }))
+        let long = ChildPointer::len(sizes, filtered) as u64;
+        let position = index.min(direct) * long + index.saturating_sub(direct) * sizes.offset as u64;
+        let at = header.block_head() as u64 + position;
+        let filtered = (filtered && index < direct).then_some((0, 0));
+        let mut pointer = ChildPointer { sizes, at: None, filtered };
+        fields::read(&mut pointer, INDIRECT, block.get(at as usize..).unwrap_or_default())?;
+        Ok(pointer.at.map(|at| Stored { at, filtered: pointer.filtered.unwrap_or_default() }))
     }
 
     /// An indirect block, which starts at this offset in the heap.
     fn indirect(&self, at: Address, rows: u64, start: u64) -> Result<Arc<Vec<u8>>> {
         let header = &self.header;
         self.kept(at, start, || {
-            let (offset, length) = (header.sizes.offset as u64, header.sizes.length as u64);
             let direct = rows.min(header.direct_rows()) * header.width;
             let all = rows * header.width;
-            let long = if header.chain.is_some() { offset + length + 4 } else { offset };
+            let long = ChildPointer::len(header.sizes, header.chain.is_some()) as u64;
+            let short = ChildPointer::len(header.sizes, false) as u64;
             // Rows and width have 16 bits.
-            let len = self.head() as u64 + direct * long + (all - direct) * offset + CHECKSUM as u64;
+            let len = (header.block_head() + CHECKSUM) as u64 + direct * long + (all - direct) * short;
             let bytes = self.source.read(INDIRECT, at, len)?;
-            wire::checked(INDIRECT, at, &bytes)?;
-            self.check_head(INDIRECT, b"FHIB", at, &bytes, start)?;
+            fields::read_checked(&mut BlockHead::new(header, stored::INDIRECT, start), INDIRECT, at, &bytes)?;
             Ok(bytes)
         })
     }
 
     /// A direct block without its filters; it has `size` bytes and starts at this offset in the heap.
-    fn direct(&self, stored: Stored, start: u64, size: u64) -> Result<Arc<Vec<u8>>> {
+    fn direct(&self, block: Stored, start: u64, size: u64) -> Result<Arc<Vec<u8>>> {
         let header = &self.header;
-        let at = stored.at;
+        let at = block.at;
         self.kept(at, start, || {
             let mut bytes = match &header.chain {
                 None => self.source.read(DIRECT, at, size)?,
-                Some(_) => self.unfilter(DIRECT, at, stored.filtered, size)?,
+                Some(_) => self.unfilter(DIRECT, at, block.filtered, size)?,
             };
-            self.check_head(DIRECT, b"FHDB", at, &bytes, start)?;
+            wire::decode(&mut BlockHead::new(header, stored::DIRECT, start), DIRECT, at, &bytes)?;
             if header.direct_checksums {
-                let behind = self.head();
+                let behind = header.block_head();
                 let Some(field) = bytes.get_mut(behind..behind + CHECKSUM) else {
                     return Err(header.error("a direct block is too short for its head"));
                 };
-                let stored = number(field) as u32;
+                let checksum = number(field) as u32;
                 // It counts as zero while it is computed; nobody looks at it afterwards.
                 field.fill(0);
-                wire::check(DIRECT, at, lookup3(&bytes, 0), stored)?;
+                wire::check(DIRECT, at, lookup3(&bytes, 0), checksum)?;
             }
             Ok(bytes)
         })
-    }
-
-    /// Bytes of what all blocks begin with: signature, version, heap header address, block offset.
-    fn head(&self) -> usize {
-        5 + self.header.sizes.offset + self.header.offset_width()
-    }
-
-    fn check_head(
-        &self,
-        what: &'static str,
-        signature: &[u8; 4],
-        at: Address,
-        bytes: &[u8],
-        start: u64,
-    ) -> Result<()> {
-        let mut reader = Reader::new(what, bytes);
-        reader.signature(signature).map_err(|error| error.at(at))?;
-        reader.version(0..=0)?;
-        let heap = reader.address(self.header.sizes)?;
-        let offset = reader.uint(self.header.offset_width())?;
-        if heap == Some(self.header.at) && offset == start {
-            return Ok(());
-        }
-        Err(self.header.error(format!("the block at {at} is another heap's, or of another place in this")))
     }
 
     /// `len` bytes that are stored with the heap's filters: so many bytes, all but the filters in the mask.
@@ -265,15 +240,8 @@ impl FractalHeap {
     /// are packed by filters.
     pub fn pieces(&self, visit: &mut dyn FnMut(Address, u64, bool)) -> Result<()> {
         let header = &self.header;
-        let filters = match &header.chain {
-            Some(_) => {
-                let bytes = self.source.read("fractal heap header", header.at, 9)?;
-                header.sizes.length as u64 + 4 + number(&bytes[7..9])
-            }
-            None => 0,
-        };
-        let plain = (4 + 1 + 2 + 2 + 1 + 4 + 3 * header.sizes.offset + 12 * header.sizes.length + 8) as u64;
-        visit(header.at, plain + filters + CHECKSUM as u64, false);
+        let (stored, _) = header::Stored::read(&self.source, header.at)?;
+        visit(header.at, stored.whole_len(), false);
         let Some(root) = header.root else { return Ok(()) };
         if header.root_rows == 0 {
             let packed = header.chain.is_some();

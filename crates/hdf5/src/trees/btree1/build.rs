@@ -2,7 +2,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::WHAT;
+use super::{ChildPointer, NodeHead, WHAT};
 use crate::block::{Alloc, Block, BlockKind};
 use crate::wire::{Writer, bad};
 use crate::{Address, Sizes};
@@ -24,7 +24,7 @@ pub(crate) struct NewTree<'a> {
 impl NewTree<'_> {
     /// Bytes of a node.
     pub fn node_len(&self, sizes: Sizes) -> usize {
-        8 + 2 * sizes.offset + 2 * self.half * (self.key_size + sizes.offset) + self.key_size
+        NodeHead::len(sizes) + 2 * self.half * (self.key_size + sizes.offset) + self.key_size
     }
 
     /// Makes the tree: adds its nodes, and gives the address of the root. A tree without children is one empty node.
@@ -46,14 +46,20 @@ impl NewTree<'_> {
             for (node, &at) in addresses.iter().enumerate() {
                 let (from, to) = (cut(node), cut(node + 1));
                 let mut w = Writer::new(WHAT);
-                w.bytes(b"TREE");
-                w.bytes(&[self.node_type, level]);
-                w.count(2, to - from);
-                w.address(sizes, node.checked_sub(1).and_then(|left| addresses.get(left)).copied());
-                w.address(sizes, addresses.get(node + 1).copied());
+                // Twice a number of 16 bits, which is checked here.
+                let count = u16::try_from(to - from);
+                let count = count.map_err(|_| bad(format!("{WHAT}: {} children", to - from)))?;
+                w.record(&mut NodeHead {
+                    sizes,
+                    node_type: self.node_type,
+                    level,
+                    count,
+                    left: node.checked_sub(1).and_then(|left| addresses.get(left)).copied(),
+                    right: addresses.get(node + 1).copied(),
+                });
                 for child in from..to {
                     w.bytes(key(starts[child]));
-                    w.address(sizes, Some(children[child]));
+                    w.record(&mut ChildPointer { sizes, at: children[child] });
                 }
                 if to > from {
                     w.bytes(key(starts[to]));

@@ -5,9 +5,9 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{HEADER, Header, Level, NODE, NODE_HEAD, bad};
+use super::{ChildPointer, HEADER, Header, Level, NODE, NODE_HEAD, NodeHead, bad};
 use crate::block::{Alloc, Block, BlockKind};
-use crate::wire::{self, CHECKSUM, Writer};
+use crate::wire::{CHECKSUM, Writer};
 use crate::{Address, Sizes};
 
 /// A tree to be made.
@@ -47,18 +47,11 @@ impl NewTree<'_> {
     pub fn build(&self, sizes: Sizes, alloc: &mut Alloc<'_>, blocks: &mut Vec<Block>) -> Result<Address> {
         let count = self.records.len() / self.record_size.max(1);
         let mut header = Header {
-            sizes,
-            version: 0,
             record_type: self.record_type.into(),
             node_size: self.node_size.into(),
             record_size: self.record_size as u64,
-            depth: 0,
-            // What the reference uses everywhere.
-            split: 100,
-            merge: 40,
-            root: sizes.undefined(),
-            root_records: 0,
             records: count as u64,
+            ..Header::new(sizes)
         };
         let levels = loop {
             let levels = header.levels()?;
@@ -71,11 +64,10 @@ impl NewTree<'_> {
             let depth = levels.len() - 1;
             let mut build = Build { sizes, tree: self, levels, alloc: &mut *alloc, blocks: &mut *blocks };
             let root = build.node(depth, 0, count)?;
-            (header.root, header.root_records) = (root.at.0, root.records as u64);
+            (header.root, header.root_records) = (Some(root.at), root.records as u64);
         }
         let mut w = Writer::new(HEADER);
-        w.bytes(b"BTHD");
-        w.bytes(&wire::encode(&mut header).map_err(|error| error.at(HEADER))?);
+        w.record(&mut header);
         let bytes = w.finish_checked()?;
         let at = alloc(bytes.len() as u64)?;
         blocks.push(Block { at, kind: BlockKind::Tree2Header, bytes });
@@ -92,8 +84,8 @@ impl Build<'_, '_> {
 
     /// Makes a node with `count` records in it and below.
     fn node(&mut self, depth: usize, first: usize, count: usize) -> Result<Made> {
-        let mut w = Writer::signed(NODE, if depth > 0 { b"BTIN" } else { b"BTLF" }, 0);
-        w.u8(self.tree.record_type);
+        let mut w = Writer::new(NODE);
+        w.record(&mut NodeHead { is_leaf: depth == 0, record_type: self.tree.record_type.into() });
         let (mut records, mut kind) = (count, BlockKind::Tree2Leaf);
         if depth == 0 {
             w.bytes(self.records(first, count));
@@ -117,11 +109,10 @@ impl Build<'_, '_> {
                     next += 1;
                 }
             }
-            let [_, count_width, all_width] = self.levels[depth].pointer;
-            for child in made {
-                w.address(self.sizes, Some(child.at));
-                w.count(count_width, child.records);
-                w.count(all_width, if depth > 1 { child.all } else { 0 });
+            let (sizes, level) = (self.sizes, self.levels[depth]);
+            for Made { at, records, all } in made {
+                let (records, all) = (records as u64, all as u64);
+                w.record(&mut ChildPointer { sizes, level, at, records, all });
             }
         }
         debug_assert!(records as u64 <= self.levels[depth].most);

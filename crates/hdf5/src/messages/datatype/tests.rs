@@ -1,6 +1,6 @@
 //! Datatypes as the reference encodes them.
 
-use super::super::*;
+use super::*;
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();

@@ -1,0 +1,227 @@
+//! The structures of a file as text: addresses, the specification's names of fields, and values.
+//!
+//! The same descriptions that read and write structures print them, run by a [`Dumper`]. Structures are found by following
+//! addresses from the superblock; a list of what is still to be printed takes the place of recursion, and each address is printed
+//! once, so that a damaged file is as much work as it has bytes. A structure that cannot be read is an error in its place, and
+//! the rest is printed all the same.
+
+mod arrays;
+mod fractal;
+mod groups;
+mod header;
+mod messages;
+#[cfg(test)]
+mod tests;
+mod trees;
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Dumper, Error, Record, Result, lookup3};
+use ferrocdf_store::Blob;
+
+use crate::source::ORDER;
+use crate::superblock::{SIGNATURE, Stored, locate};
+use crate::wire::{CHECKSUM, bad};
+use crate::{Address, File, Source};
+
+/// How many times the bytes of the file are read at most: blocks that lie over one another would be more.
+const TIMES: u64 = 4;
+/// Bytes of the path of an object that are shown at most.
+const LONGEST_PATH: usize = 200;
+
+/// Prints the structures of an HDF5 file: superblock, object headers with their messages, indexes and heaps. Elements of datasets are
+/// not read.
+///
+/// # Errors
+/// `ENOTNC` for a blob without an HDF5 signature; `EHDFERR` if structures cannot be read, after all others were printed, with the place
+/// of the first; those of `out`.
+pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
+    let (base, bytes) = locate(&blob)?;
+    let mut stored = Stored::default();
+    let mut dumper = Dumper::new(&bytes[SIGNATURE.len()..], ORDER);
+    let read = stored.fields(&mut dumper);
+    let text = format!("0x0 superblock (signature at byte {base} of the file)\n{}", dumper.finish());
+    out.write_all(text.as_bytes()).map_err(|error| Error::system(&error, "output"))?;
+    read.map_err(|error| bad(format!("superblock: {}", error.what)))?;
+    // A file that opens may have a metadata cache image, which is newer than what it lies over.
+    let sizes = stored.sizes()?;
+    let opened = File::open(blob.clone());
+    let source = match &opened {
+        Ok(file) => file.source().clone(),
+        Err(_) => Source { blob, base, sizes, codecs: Default::default() },
+    };
+    let left = source.blob.size()?.saturating_mul(TIMES);
+    let (seen, failed, first) = (HashSet::new(), 0, None);
+    let mut walk =
+        Walk { source, out, waiting: vec![], next: vec![], seen, left, names: HashMap::new(), failed, first };
+    if let Err(error) = opened {
+        walk.problem(&error)?;
+    }
+    let [root, extension] = stored.headers(sizes);
+    if let Some(at) = extension {
+        walk.later(at, move |walk| walk.header(at, "superblock extension"));
+    }
+    if let Some(at) = root {
+        walk.later(at, move |walk| walk.header(at, "/"));
+    }
+    walk.run()
+}
+
+/// What is still to be printed.
+type Task = Box<dyn FnOnce(&mut Walk<'_>) -> Result<()>>;
+
+/// A walk through a file.
+struct Walk<'a> {
+    source: Source,
+    out: &'a mut dyn Write,
+    /// Structures that are still to be printed, the next one last.
+    waiting: Vec<Task>,
+    /// Structures that the one being printed leads to, in their order.
+    next: Vec<Task>,
+    /// Addresses of structures that were printed or are waiting.
+    seen: HashSet<Address>,
+    /// Bytes that may still be read.
+    left: u64,
+    /// Data of local heaps.
+    names: HashMap<Address, Rc<[u8]>>,
+    /// The number of structures that cannot be read, and what is wrong with the first.
+    failed: u64,
+    first: Option<Error>,
+}
+
+impl Walk<'_> {
+    /// Prints everything.
+    fn run(mut self) -> Result<()> {
+        loop {
+            let next = std::mem::take(&mut self.next);
+            self.waiting.extend(next.into_iter().rev());
+            let Some(task) = self.waiting.pop() else { break };
+            task(&mut self)?;
+        }
+        match self.first {
+            None => Ok(()),
+            Some(first) if self.failed == 1 => Err(first),
+            Some(first) => {
+                Err(first.at(format_args!("{} structures cannot be read; the first", self.failed)))
+            }
+        }
+    }
+
+    /// Has the structure at an address printed, unless it was or will be. Errors of the task are those of the output alone.
+    fn later(&mut self, at: Address, task: impl FnOnce(&mut Walk<'_>) -> Result<()> + 'static) {
+        if self.seen.insert(at) {
+            self.next.push(Box::new(task));
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes()).map_err(|error| Error::system(&error, "output"))
+    }
+
+    /// Prints a line in front of the fields of a structure.
+    fn title(&mut self, at: Address, title: &str) -> Result<()> {
+        self.write(&format!("\n{at} {title}\n"))
+    }
+
+    /// Prints what is wrong.
+    fn problem(&mut self, error: &Error) -> Result<()> {
+        self.failed += 1;
+        self.first.get_or_insert_with(|| error.clone());
+        self.write(&format!("         error: {}\n", error.what))
+    }
+
+    /// Reads `len` bytes of a structure.
+    fn read(&mut self, what: &str, at: Address, len: u64) -> Result<Vec<u8>> {
+        self.charge(len.min(self.source.blob.size()?), at).map_err(|error| error.at(what))?;
+        self.source.read(what, at, len)
+    }
+
+    /// Counts bytes that are read for the structure at an address.
+    fn charge(&mut self, len: u64, at: Address) -> Result<()> {
+        let lies = || bad(format!("{at}: structures lie over one another"));
+        self.left = self.left.checked_sub(len).ok_or_else(lies)?;
+        Ok(())
+    }
+
+    /// Prints fields of a structure, as far as they can be read; `true` if all can.
+    fn show(
+        &mut self,
+        what: &str,
+        at: Address,
+        bytes: &[u8],
+        fields: impl FnOnce(&mut Dumper<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let mut dumper = Dumper::new(bytes, ORDER);
+        let read = fields(&mut dumper);
+        let text = dumper.finish();
+        self.write(&text)?;
+        match read {
+            Ok(()) => Ok(true),
+            Err(error) => self.problem(&bad(format!("{what} at {at}: {}", error.what))).map(|()| false),
+        }
+    }
+
+    /// Prints a structure of `len` bytes with a title, the last four of which are its checksum if `is_checked`. Returns its bytes if
+    /// all of its fields can be read.
+    fn block(
+        &mut self,
+        what: &str,
+        at: Address,
+        len: u64,
+        is_checked: bool,
+        fields: impl FnOnce(&mut Dumper<'_>) -> Result<()>,
+    ) -> Result<Option<Vec<u8>>> {
+        self.title(at, what)?;
+        let bytes = match self.read(what, at, len) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.problem(&error).map(|()| None),
+        };
+        let sum = if is_checked { CHECKSUM } else { 0 };
+        let body = &bytes[..bytes.len().saturating_sub(sum)];
+        let whole = self.show(what, at, body, fields)?;
+        if is_checked {
+            self.checksum(what, at, &bytes)?;
+        }
+        Ok(Some(bytes).filter(|_| whole))
+    }
+
+    /// Prints the checksum at the end of a structure.
+    fn checksum(&mut self, what: &str, at: Address, bytes: &[u8]) -> Result<()> {
+        let Some((body, stored)) = bytes.split_last_chunk::<CHECKSUM>() else { return Ok(()) };
+        let (stored, computed) = (u32::from_le_bytes(*stored), lookup3(body, 0));
+        self.write(&format!("{:8} checksum = {stored:#010x}\n", body.len()))?;
+        match stored == computed {
+            true => Ok(()),
+            false => self.problem(&bad(format!("{what} at {at}: wrong checksum, it is {computed:#010x}"))),
+        }
+    }
+}
+
+/// Reads a record of a structure that is printed too.
+fn peek(record: &mut impl Record, bytes: &[u8]) -> bool {
+    crate::fields::read(record, "structure", bytes).is_ok()
+}
+
+/// The path of an object in a group.
+fn path_in(group: &str, name: &[u8]) -> String {
+    let slash = if group.ends_with('/') { "" } else { "/" };
+    let path = format!("{group}{slash}{}", name.escape_ascii());
+    match path.char_indices().nth(LONGEST_PATH) {
+        Some((end, _)) => format!("{}...", &path[..end].trim_end_matches('.')),
+        None => path,
+    }
+}
+
+/// Bytes that no description takes apart.
+fn raw(name: &'static str, dumper: &mut Dumper<'_>) -> Result<()> {
+    let len = dumper.rest().len() as u64;
+    ferrocdf_bytes::Coder::bytes(dumper, name, len, &mut Vec::new())
+}
+
+/// An error of a code that says what cannot be printed.
+fn unknown(what: String) -> Error {
+    Error::new(Code::EHDFERR, what)
+}
