@@ -14,6 +14,7 @@ use ferrocdf_store::Blob;
 use super::rasters::linear;
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
+use crate::decoded::{Encoded, decoded};
 use crate::pieces::{Piece, PieceBlob};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
@@ -176,7 +177,7 @@ impl Var {
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
     }
 
-    /// Returns compressed data as one chunk. Data that ends early, at the end of a row of the first dimension, is the first chunk of
+    /// Returns compressed data as one chunk, or, if it is large, as the bytes that it decodes to. Data that ends early, at the end of a row of the first dimension, is the first chunk of
     /// several, of which the others are missing.
     fn compressed(
         &self,
@@ -214,6 +215,12 @@ impl Var {
             }
         };
         let chain = Arc::new(Chain::new(steps.to_vec(), file.codecs()));
+        if element.len.max(len) > file.whole() {
+            let encoded = Encoded { blob: blob.clone().unwrap_or_else(|| file.blob().clone()), at, len };
+            if let Some(decoded) = decoded(encoded, chain.clone(), element.len, file.windows()) {
+                return self.in_pieces(decoded, &[Piece { at: Some(0), len: element.len }], total);
+            }
+        }
         let index = Arc::new(OneChunk(ChunkLocation::At { at, len, mask: 0 }));
         let chunks = Chunks::new(shape, index, chain, self.fill());
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
