@@ -75,10 +75,7 @@ impl Reader<'_> {
         match &array.layout {
             Layout::Strided { begin, strides } => {
                 check_rank(array, strides)?;
-                let cost = blob.cost();
-                let limit = (read_limit(&cost), &cost);
-                let plan = TilePlan::new(&array.shape, array.stored, *begin, strides, sel, limit)?;
-                TileReader::new(blob, &plan, conversion, array.past_end, size).all(out)
+                self.strided(blob, (*begin, strides), sel, out)
             }
             Layout::Inline(bytes) => {
                 let (inline, strides) = (Inline(bytes), dense_strides(&array.shape, array.stored)?);
@@ -86,7 +83,16 @@ impl Reader<'_> {
                     TilePlan::new(&array.shape, array.stored, 0, &strides, sel, (TILE, &inline.cost()))?;
                 TileReader::new(&inline, &plan, conversion, array.past_end, size).all(out)
             }
-            Layout::Chunked(chunks) => chunks::read(blob, array, chunks, sel, conversion, size, out),
+            Layout::Chunked(chunks) => {
+                let is_direct = || conversion.is_in_place() && *sel == Selection::all(&array.shape);
+                match chunks.dense(is_direct) {
+                    Some(dense) => {
+                        let strides = dense_strides(&array.shape, array.stored)?;
+                        self.strided(dense, (0, &strides), sel, out)
+                    }
+                    None => chunks::read(blob, array, chunks, sel, conversion, size, out),
+                }
+            }
             Layout::Fill(fill) => {
                 let chunks = Chunks::missing(&array.shape, fill);
                 chunks::read(blob, array, &chunks, sel, conversion, size, out)
@@ -95,6 +101,21 @@ impl Reader<'_> {
                 read_virtual(array, virtual_layout, sel, conversion, size, out)
             }
         }
+    }
+
+    /// Reads elements at fixed strides of a blob.
+    fn strided(
+        &self,
+        blob: &dyn Blob,
+        (begin, strides): (u64, &[u64]),
+        sel: &Selection,
+        out: &mut [u8],
+    ) -> Result<bool> {
+        let Reader { array, conversion, size, .. } = *self;
+        let cost = blob.cost();
+        let limit = (read_limit(&cost), &cost);
+        let plan = TilePlan::new(&array.shape, array.stored, begin, strides, sel, limit)?;
+        TileReader::new(blob, &plan, conversion, array.past_end, size).all(out)
     }
 
     /// Returns the number of elements that pass through a buffer at a time.

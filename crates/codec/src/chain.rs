@@ -13,6 +13,7 @@ use crate::filters::lz4_frames;
 use crate::identity::FilterId;
 use crate::registry::registered_name;
 use crate::scratch::with_buffer;
+use crate::stream::StreamDecoder;
 
 /// One filter of a dataset, as the dataset's metadata lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,8 +157,22 @@ impl Chain {
         }
         let what = format!("{encoded} encoded bytes cannot decode to {decoded} bytes (at most {max})");
         let error = Error::new(Code::EHDFERR, what);
-        let filters = self.applied(mask).rev().map(|stage| label(&stage.step)).collect::<Vec<_>>().join(", ");
+        let filters = self.labels(mask);
         Err(if filters.is_empty() { error } else { error.at(filters) })
+    }
+
+    /// Returns the text that identifies the applied filters in errors, in the order in which they decode.
+    pub fn labels(&self, mask: u32) -> String {
+        self.applied(mask).rev().map(|stage| label(&stage.step)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns a decoder for a stream that decodes to `len` bytes, in steps. `None` if the chain has other than one filter, or its filter is
+    /// not available, or decodes only as a whole.
+    pub fn stream(&self, len: u64) -> Option<Box<dyn StreamDecoder>> {
+        match &self.stages[..] {
+            [stage] => stage.filter.as_ref().ok()?.stream(len),
+            _ => None,
+        }
     }
 
     /// True if encoded chunks differ from those of another chain at most in the frame around the bytes of the last filter: LZ4, which

@@ -9,6 +9,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::codecs::ChunkInfo;
 use crate::scratch::with_buffer;
+use crate::stream::StreamDecoder;
 
 /// One filter with its parameters, ready to run; several threads may use it at once.
 ///
@@ -77,6 +78,11 @@ pub trait Filter: Debug + Send + Sync {
     fn encoded_chunk(&self) -> Option<ChunkInfo> {
         None
     }
+
+    /// Returns a decoder for a stream that decodes to `len` bytes, in steps; `None` if the filter decodes only as a whole.
+    fn stream(&self, _len: u64) -> Option<Box<dyn StreamDecoder>> {
+        None
+    }
 }
 
 /// A built-in filter with its parameters, which works on slices.
@@ -121,6 +127,11 @@ pub(crate) trait SliceCodec: Debug + Send + Sync {
 
     /// See [`Filter::encoded_chunk`].
     fn encoded_chunk(&self) -> Option<ChunkInfo> {
+        None
+    }
+
+    /// See [`Filter::stream`].
+    fn stream(&self, _len: u64) -> Option<Box<dyn StreamDecoder>> {
         None
     }
 }
@@ -218,6 +229,10 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
 
     fn encoded_chunk(&self) -> Option<ChunkInfo> {
         self.0.encoded_chunk()
+    }
+
+    fn stream(&self, len: u64) -> Option<Box<dyn StreamDecoder>> {
+        self.0.stream(len)
     }
 }
 

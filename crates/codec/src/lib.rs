@@ -15,6 +15,7 @@ mod json;
 mod registry;
 mod scratch;
 pub mod spec;
+mod stream;
 
 pub use chain::{Chain, Step};
 pub use codecs::{ArrayInfo, ChunkInfo, Codecs, DatasetInfo, ElementType, Provider};
@@ -25,3 +26,4 @@ pub use json::{
     from_numcodecs, from_zarr_v3, numcodecs_id, readers_without_numcodecs, to_numcodecs, to_zarr_v3,
 };
 pub use registry::{built_in, built_in_ids, by_name, derive, derives, is_built_in, names, registered_name};
+pub use stream::{Progress, StreamDecoder};

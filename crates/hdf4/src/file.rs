@@ -9,6 +9,7 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{Blob, InRounds, ReadRequest, read_in_rounds};
 
 use crate::budget::{Budget, Use};
+use crate::decoded::Windows;
 use crate::descriptors::Descriptors;
 use crate::kept::KeptBlob;
 use crate::pieces::{Piece, PieceBlob, cut_short};
@@ -24,6 +25,10 @@ pub type OpenNamed = Arc<dyn Fn(&str) -> Result<Option<Arc<dyn Blob>>> + Send + 
 /// Maximum number of decoded bytes of an element that is read as a whole: a table or an attribute, not the data of a dataset.
 const MAX_WHOLE: u64 = 128 << 20;
 
+/// Maximum number of bytes, decoded and encoded, of a compressed dataset without chunks that is one chunk to the engine, which caches it. A
+/// larger one is decoded in windows.
+const WHOLE: u64 = 32 << 20;
+
 /// An open HDF4 file. Cheap to clone, and of use to many threads at once.
 #[derive(Clone)]
 pub struct File(Arc<Parts>);
@@ -37,6 +42,10 @@ struct Parts {
     budget: Budget,
     open_named: Option<OpenNamed>,
     codecs: Codecs,
+    /// Maximum number of bytes of a compressed dataset without chunks that is decoded as a whole.
+    whole: u64,
+    /// Decoded bytes of larger ones.
+    windows: Arc<Windows>,
 }
 
 impl fmt::Debug for File {
@@ -61,7 +70,28 @@ impl File {
             true => blob.clone(),
             false => Arc::new(KeptBlob { blob: Arc::new(InRounds::new(blob.clone())), kept }),
         };
-        Ok(File(Arc::new(Parts { blob, metadata, descriptors, budget, open_named, codecs })))
+        let (whole, windows) = (WHOLE, Arc::default());
+        Ok(File(Arc::new(Parts { blob, metadata, descriptors, budget, open_named, codecs, whole, windows })))
+    }
+
+    /// Decodes datasets without chunks as a whole up to so many bytes. For tests; a file that has clones stays as it is.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn decoding_as_a_whole(self, bytes: u64) -> File {
+        File(match Arc::try_unwrap(self.0) {
+            Ok(parts) => Arc::new(Parts { whole: bytes, ..parts }),
+            Err(shared) => shared,
+        })
+    }
+
+    /// Returns how many bytes of a dataset without chunks are decoded as a whole at most.
+    pub(crate) fn whole(&self) -> u64 {
+        self.0.whole
+    }
+
+    /// Returns the decoded bytes that are kept of larger datasets.
+    pub(crate) fn windows(&self) -> &Arc<Windows> {
+        &self.0.windows
     }
 
     /// Returns the bytes of the file.

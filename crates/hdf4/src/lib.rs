@@ -13,6 +13,7 @@
 
 mod budget;
 mod chunks;
+mod decoded;
 mod descriptors;
 mod element;
 mod file;

@@ -415,3 +415,32 @@ fn a_chunk_past_the_end_of_the_file_is_an_error() {
     assert_eq!(error.code, Code::ETRUNC);
     assert!(read(&blob, &array, &sel, Out::new(&mut out)).is_ok());
 }
+
+#[test]
+fn a_dense_blob_serves_all_reads_but_those_that_decode_to_the_memory_of_the_caller() {
+    // The chunk has ones, the dense blob twos, so that each tells where values come from.
+    let stored = Stored { kind: Kind::I16, order: Order::Big };
+    let mut encoded = vec![];
+    let chain = Chain::new(vec![step(1, &[1])], &Codecs::default());
+    chain.encode(&[0, 1].repeat(60), &mut encoded).unwrap();
+    let location = ChunkLocation::At { at: 0, len: encoded.len() as u64, mask: 0 };
+    let index = Arc::new(Table(HashMap::from([(vec![0, 0], location)])));
+    let (blob, chain) = (MemoryBlob::new(encoded), Arc::new(chain));
+    let dense = Arc::new(MemoryBlob::new([0, 2].repeat(60)));
+    for for_all in [false, true] {
+        let chunks = Chunks::new(vec![6, 10], index.clone(), chain.clone(), []);
+        let layout = Layout::Chunked(chunks.with_dense(dense.clone(), for_all));
+        let array = Array { shape: vec![6, 10], stored, decoder: None, layout, past_end: PastEnd::Error };
+        let all = Selection::all(&array.shape);
+        let mut shorts = [0i16; 60];
+        assert_eq!(read(&blob, &array, &all, Out::new(&mut shorts)), Ok(RangeCheck::InRange));
+        assert_eq!(shorts, [if for_all { 2 } else { 1 }; 60]);
+        let mut doubles = [0f64; 60];
+        assert_eq!(read(&blob, &array, &all, Out::new(&mut doubles)), Ok(RangeCheck::InRange));
+        assert_eq!(doubles, [2.0; 60]);
+        let mut column = [0i16; 5];
+        let selection = Selection::slab(&[1, 3], &[5, 1]);
+        assert_eq!(read(&blob, &array, &selection, Out::new(&mut column)), Ok(RangeCheck::InRange));
+        assert_eq!(column, [2; 5]);
+    }
+}

@@ -15,6 +15,19 @@ impl<'a> BitReader<'a> {
         BitReader { rest: bytes, next: 0, have: 0 }
     }
 
+    /// Reads from bit `bit` of the first byte on; `None` if there is none.
+    pub fn from_bit(bytes: &'a [u8], bit: u32) -> Option<BitReader<'a>> {
+        let mut bits = BitReader::new(bytes);
+        bits.read_word(bit).map(|_| bits)
+    }
+
+    /// Returns the position in `bytes`, the ones that the reader was made for: whole bytes that are consumed, and bits of the next one.
+    #[inline]
+    pub fn position(&self, bytes: &[u8]) -> (usize, u32) {
+        let consumed = 8 * (bytes.len() - self.rest.len()) - self.have as usize;
+        (consumed / 8, (consumed % 8) as u32)
+    }
+
     /// Fills `next` to at least 56 bits, or with all remaining bits.
     #[inline]
     fn fill(&mut self) {

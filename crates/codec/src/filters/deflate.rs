@@ -7,11 +7,13 @@ use std::cell::RefCell;
 use ferrocdf_bytes::Result;
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
+use super::inflate::Inflater;
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
 use crate::json::level_form;
 use crate::registry::Entry;
 use crate::scratch::{with_bytes, with_thread_local};
+use crate::stream::StreamDecoder;
 
 /// Maximum ratio of decoded to encoded size: two bits of deflate encode at most 258 bytes.
 const MAX_RATIO: usize = 1032;
@@ -136,6 +138,13 @@ impl SliceCodec for Deflate {
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
         deflate(self.wrapper, self.level, decoded, encoded).map(Some)
+    }
+
+    fn stream(&self, _len: u64) -> Option<Box<dyn StreamDecoder>> {
+        match self.wrapper {
+            Wrapper::Zlib => Some(Box::new(Inflater::new())),
+            Wrapper::Gzip => None,
+        }
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {

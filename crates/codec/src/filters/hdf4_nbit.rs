@@ -10,6 +10,7 @@ use super::bits::{BitReader, BitWriter, read_number};
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
 use crate::registry::Entry;
+use crate::stream::{Progress, StreamDecoder};
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
@@ -21,7 +22,7 @@ pub const ENTRY: Entry = Entry {
     zarr_v3: None,
 };
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Nbit {
     /// Size of a number in bytes, 1 to 8.
     size: usize,
@@ -36,6 +37,16 @@ struct Nbit {
 }
 
 impl Nbit {
+    /// Returns the number whose stored bits are these.
+    fn number(&self, stored: u64) -> u64 {
+        let value = stored << self.shift | self.fill;
+        match self.sign {
+            0 => value,
+            sign if stored >> (self.bits - 1) & 1 != 0 => value | sign,
+            sign => value & !sign,
+        }
+    }
+
     fn new(params: &[u32]) -> Result<Nbit> {
         let &[size, sign_extends, fills_with_ones, first, bits] = params else {
             return Err(bad_params(format!("hdf4_nbit: {} parameters instead of 5", params.len())));
@@ -58,6 +69,70 @@ impl Nbit {
     }
 }
 
+/// A decoder between two bytes.
+#[derive(Clone, Debug)]
+struct Numbers {
+    nbit: Nbit,
+    /// Bits of the first encoded byte that are consumed.
+    bit: u32,
+    /// The number that is decoded in part: how many of its bytes, the last ones, are to come.
+    split: [u8; 8],
+    left: usize,
+}
+
+impl Numbers {
+    /// Writes what is left of a number to the front of `to`; returns how many bytes fit.
+    fn finish_number(&mut self, to: &mut [u8]) -> usize {
+        let fits = self.left.min(to.len());
+        to[..fits].copy_from_slice(&self.split[8 - self.left..][..fits]);
+        self.left -= fits;
+        fits
+    }
+}
+
+impl StreamDecoder for Numbers {
+    fn decode(&mut self, encoded: &[u8], is_last: bool, decoded: &mut [u8]) -> Result<Progress> {
+        let size = self.nbit.size;
+        let mut written = self.finish_number(decoded);
+        let Some(mut bits) = BitReader::from_bit(encoded, self.bit) else {
+            return Ok(Progress { written, ..Progress::default() });
+        };
+        let wanted = (decoded.len() - written).div_ceil(size);
+        let available = (8 * encoded.len() - self.bit as usize) / self.nbit.bits as usize;
+        if available < wanted && is_last {
+            return Err(corrupt("stream ends early"));
+        }
+        for number in decoded[written..].chunks_mut(size).take(available) {
+            let Some(stored) = bits.read(self.nbit.bits) else { break };
+            self.split = self.nbit.number(stored).to_be_bytes();
+            number.copy_from_slice(&self.split[8 - size..][..number.len()]);
+            // A number may be cut by the end of `decoded`.
+            self.left = size - number.len();
+            written += number.len();
+        }
+        let (taken, bit) = bits.position(encoded);
+        self.bit = bit;
+        Ok(Progress { taken, written, is_end: false })
+    }
+
+    fn fork(&self) -> Box<dyn StreamDecoder> {
+        Box::new(self.clone())
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn seek(&self, position: u64) -> Option<(u64, Box<dyn StreamDecoder>)> {
+        let size = self.nbit.size as u64;
+        if !position.is_multiple_of(size) {
+            return None;
+        }
+        let bit = (position / size).checked_mul(self.nbit.bits.into())?;
+        Some((bit / 8, Box::new(Numbers { bit: (bit % 8) as u32, left: 0, ..self.clone() })))
+    }
+}
+
 impl SliceCodec for Nbit {
     fn decoded_len(&self, _encoded: &[u8]) -> Result<Option<usize>> {
         Ok(None)
@@ -72,19 +147,12 @@ impl SliceCodec for Nbit {
                 encoded.len()
             )));
         }
-        let mut bits = BitReader::new(encoded);
-        for number in decoded.chunks_mut(self.size) {
-            let stored = bits.read(self.bits).ok_or_else(|| corrupt("stream ends early"))?;
-            let mut value = stored << self.shift | self.fill;
-            if self.sign != 0 {
-                let is_negative = stored >> (self.bits - 1) & 1 != 0;
-                value = if is_negative { value | self.sign } else { value & !self.sign };
-            }
-            let bytes = value.to_be_bytes();
-            // The last number of a stream may be cut.
-            number.copy_from_slice(&bytes[8 - self.size..][..number.len()]);
-        }
-        Ok(Some(decoded.len()))
+        let mut numbers = Numbers { nbit: self.clone(), bit: 0, split: [0; 8], left: 0 };
+        numbers.decode(encoded, true, decoded).map(|done| Some(done.written))
+    }
+
+    fn stream(&self, _len: u64) -> Option<Box<dyn StreamDecoder>> {
+        Some(Box::new(Numbers { nbit: self.clone(), bit: 0, split: [0; 8], left: 0 }))
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {

@@ -3,10 +3,11 @@
 
 use ferrocdf_bytes::Result;
 
-use super::hdf4_rle::{RUN, decode_runs};
+use super::hdf4_rle::{RUN, Runs};
 use crate::filter::{SliceCodec, boxed};
 use crate::identity::FilterId;
 use crate::registry::Entry;
+use crate::stream::StreamDecoder;
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
@@ -24,6 +25,11 @@ const MAX_COUNT: usize = 0x7f;
 /// The shortest run that takes less room than its bytes.
 const MIN_RUN: usize = 3;
 
+/// The bytes that a count of this coder means.
+fn len_of(_is_run: bool, count: usize) -> usize {
+    count
+}
+
 #[derive(Debug)]
 struct RasterRle;
 
@@ -33,7 +39,11 @@ impl SliceCodec for RasterRle {
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        decode_runs(encoded, decoded, |_is_run, count| count).map(Some)
+        Runs::new(len_of).decode_whole(encoded, decoded).map(Some)
+    }
+
+    fn stream(&self, _len: u64) -> Option<Box<dyn StreamDecoder>> {
+        Some(Box::new(Runs::new(len_of)))
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {

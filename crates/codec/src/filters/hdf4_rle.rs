@@ -6,6 +6,7 @@ use ferrocdf_bytes::Result;
 use crate::filter::{SliceCodec, boxed, corrupt};
 use crate::identity::FilterId;
 use crate::registry::Entry;
+use crate::stream::{Progress, StreamDecoder};
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
@@ -25,30 +26,91 @@ const MAX_RUN: usize = MIN_RUN + 0x7f;
 /// Maximum number of bytes that are stored as they are behind one count, which is one less.
 const MAX_MIX: usize = 0x80;
 
-/// Decodes counts, each with the byte of a run or with bytes as they are behind it, until there are no more or `decoded` is full. `len_of` says
-/// how many bytes the lower seven bits of a count mean, in a run and as they are. Returns the number of decoded bytes.
-pub(super) fn decode_runs(
-    mut encoded: &[u8],
-    decoded: &mut [u8],
-    len_of: impl Fn(bool, usize) -> usize,
-) -> Result<usize> {
-    let len = decoded.len();
-    let mut rest = decoded;
-    while !rest.is_empty() {
-        let Some((&count, after)) = encoded.split_first() else { break };
-        let is_run = count & RUN != 0;
-        let amount = len_of(is_run, usize::from(count & !RUN));
-        let Some((bytes, after)) = after.split_at_checked(if is_run { 1 } else { amount }) else {
-            return Err(corrupt(format!("stream ends within a run, after {} bytes", len - rest.len())));
-        };
-        let (part, more) = rest.split_at_mut(amount.min(rest.len()));
-        match is_run {
-            true => part.fill(bytes[0]),
-            false => part.copy_from_slice(&bytes[..part.len()]),
-        }
-        (rest, encoded) = (more, after);
+/// Says how many bytes the lower seven bits of a count mean, in a run or as they are.
+pub(super) type LenOf = fn(is_run: bool, count: usize) -> usize;
+
+/// A decoder of counts, each with the byte of a run or with bytes as they are behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    len_of: LenOf,
+    /// The byte of the run that is decoded now; `None` in bytes as they are.
+    run: Option<u8>,
+    /// Number of bytes that are to come before the next count.
+    left: usize,
+    /// Number of bytes that are decoded.
+    decoded: u64,
+}
+
+impl Runs {
+    pub fn new(len_of: LenOf) -> Runs {
+        Runs { len_of, run: None, left: 0, decoded: 0 }
     }
-    Ok(len - rest.len())
+
+    /// Decodes until there are no more counts or `decoded` is full. Returns the number of decoded bytes.
+    pub fn decode_whole(mut self, encoded: &[u8], decoded: &mut [u8]) -> Result<usize> {
+        self.decode(encoded, true, decoded).map(|done| done.written)
+    }
+}
+
+impl StreamDecoder for Runs {
+    fn decode(&mut self, encoded: &[u8], is_last: bool, decoded: &mut [u8]) -> Result<Progress> {
+        let (mut from, mut to, before) = (encoded, &mut *decoded, self.decoded);
+        while !to.is_empty() {
+            if self.left == 0 {
+                match *from {
+                    [] => break,
+                    [count, ..] if count & RUN == 0 => {
+                        (self.run, self.left) = (None, (self.len_of)(false, usize::from(count)));
+                        from = &from[1..];
+                    }
+                    [count, byte, ..] => {
+                        (self.run, self.left) = (Some(byte), (self.len_of)(true, usize::from(count & !RUN)));
+                        from = &from[2..];
+                    }
+                    [_] if is_last => {
+                        return Err(corrupt(format!(
+                            "stream ends within a run, after {} bytes",
+                            self.decoded
+                        )));
+                    }
+                    [_] => break,
+                }
+            }
+            let mut amount = self.left.min(to.len());
+            match self.run {
+                Some(byte) => to[..amount].fill(byte),
+                None => {
+                    amount = amount.min(from.len());
+                    let (bytes, after) = from.split_at(amount);
+                    to[..amount].copy_from_slice(bytes);
+                    from = after;
+                }
+            }
+            to = &mut std::mem::take(&mut to)[amount..];
+            (self.left, self.decoded) = (self.left - amount, self.decoded + amount as u64);
+            if self.left > 0 && from.is_empty() && !to.is_empty() {
+                if is_last {
+                    return Err(corrupt(format!("stream ends within a run, after {} bytes", self.decoded)));
+                }
+                break;
+            }
+        }
+        let written = (self.decoded - before) as usize;
+        Ok(Progress { taken: encoded.len() - from.len(), written, is_end: false })
+    }
+
+    fn fork(&self) -> Box<dyn StreamDecoder> {
+        Box::new(self.clone())
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+    }
+}
+
+/// The bytes that a count of this coder means.
+fn len_of(is_run: bool, count: usize) -> usize {
+    if is_run { count + MIN_RUN } else { count + 1 }
 }
 
 #[derive(Debug)]
@@ -60,8 +122,11 @@ impl SliceCodec for Rle {
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        let len_of = |is_run, count| if is_run { count + MIN_RUN } else { count + 1 };
-        decode_runs(encoded, decoded, len_of).map(Some)
+        Runs::new(len_of).decode_whole(encoded, decoded).map(Some)
+    }
+
+    fn stream(&self, _len: u64) -> Option<Box<dyn StreamDecoder>> {
+        Some(Box::new(Runs::new(len_of)))
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {

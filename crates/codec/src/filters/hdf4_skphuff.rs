@@ -10,6 +10,7 @@ use super::bits::{BitReader, BitWriter};
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
 use crate::registry::Entry;
+use crate::stream::{Progress, StreamDecoder};
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
@@ -37,6 +38,7 @@ struct SkippingHuffman {
     trees: usize,
 }
 
+#[derive(Clone, Debug)]
 struct Tree {
     /// The children of each inner node.
     children: [[u16; 2]; LEAVES],
@@ -80,8 +82,69 @@ impl Tree {
 }
 
 impl SkippingHuffman {
-    fn trees(&self, bytes: usize) -> Vec<Tree> {
-        (0..self.trees.min(bytes)).map(|_| Tree::new()).collect()
+    /// Returns the trees for so many bytes, which take turns.
+    fn trees(&self, bytes: u64) -> Vec<Tree> {
+        (0..bytes.clamp(1, self.trees as u64)).map(|_| Tree::new()).collect()
+    }
+
+    /// Returns a decoder of so many bytes.
+    fn walk(&self, len: u64) -> Walk {
+        Walk { trees: self.trees(len), next: 0, bit: 0, decoded: 0, len }
+    }
+}
+
+/// A decoder between two bytes.
+#[derive(Clone, Debug)]
+struct Walk {
+    trees: Vec<Tree>,
+    /// The tree of the next byte.
+    next: usize,
+    /// Bits of the first encoded byte that are consumed.
+    bit: u32,
+    /// Number of bytes that are decoded, and that are to be decoded in all.
+    decoded: u64,
+    len: u64,
+}
+
+impl Walk {
+    /// Reads the leaf of the next byte; `None` if the bits end before.
+    fn leaf(&self, bits: &mut BitReader<'_>) -> Option<u8> {
+        let mut node = 0;
+        while node < LEAVES {
+            node = usize::from(self.trees[self.next].children[node][bits.read_word(1)? as usize]);
+        }
+        Some((node - LEAVES) as u8)
+    }
+}
+
+impl StreamDecoder for Walk {
+    fn decode(&mut self, encoded: &[u8], is_last: bool, decoded: &mut [u8]) -> Result<Progress> {
+        let Some(mut bits) = BitReader::from_bit(encoded, self.bit) else { return Ok(Progress::default()) };
+        let (mut written, mut position) = (0, (0, self.bit));
+        for byte in decoded {
+            let Some(leaf) = self.leaf(&mut bits) else {
+                if is_last {
+                    return Err(corrupt(format!("stream ends after {} of {} bytes", self.decoded, self.len)));
+                }
+                break;
+            };
+            *byte = leaf;
+            self.trees[self.next].splay(leaf);
+            self.next = if self.next + 1 == self.trees.len() { 0 } else { self.next + 1 };
+            self.decoded += 1;
+            written += 1;
+            position = bits.position(encoded);
+        }
+        self.bit = position.1;
+        Ok(Progress { taken: position.0, written, is_end: false })
+    }
+
+    fn fork(&self) -> Box<dyn StreamDecoder> {
+        Box::new(self.clone())
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + size_of_val(&self.trees[..])
     }
 }
 
@@ -94,26 +157,15 @@ impl SliceCodec for SkippingHuffman {
         if self.max_decoded_len(encoded.len()) < decoded.len() {
             return Err(corrupt(format!("{} bytes are too few for {}", encoded.len(), decoded.len())));
         }
-        let mut trees = self.trees(decoded.len());
-        let mut bits = BitReader::new(encoded);
-        let len = decoded.len();
-        for (at, byte) in decoded.iter_mut().enumerate() {
-            let tree = &mut trees[at % self.trees];
-            let mut node = 0;
-            while node < LEAVES {
-                let Some(bit) = bits.read_word(1) else {
-                    return Err(corrupt(format!("stream ends after {at} of {len} bytes")));
-                };
-                node = usize::from(tree.children[node][bit as usize]);
-            }
-            *byte = (node - LEAVES) as u8;
-            tree.splay(*byte);
-        }
-        Ok(Some(len))
+        self.walk(decoded.len() as u64).decode(encoded, true, decoded).map(|done| Some(done.written))
+    }
+
+    fn stream(&self, len: u64) -> Option<Box<dyn StreamDecoder>> {
+        Some(Box::new(self.walk(len)))
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
-        let mut trees = self.trees(decoded.len());
+        let mut trees = self.trees(decoded.len() as u64);
         let mut bits = BitWriter::new(encoded);
         let mut code = Vec::new();
         for (at, &byte) in decoded.iter().enumerate() {

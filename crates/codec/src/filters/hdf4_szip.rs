@@ -3,12 +3,14 @@
 //! The parameters are option bits, pixels per block, bits per pixel, pixels per scanline, and the number of pixels. Files of libraries
 //! from 4.2r1 on have the option "revision 2": a byte before the stream says whether it is compressed, and four bytes how long it is.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Error, Result};
 
+use super::bits::BitReader;
 use super::szip::Szip;
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
 use crate::registry::Entry;
+use crate::stream::{Progress, StreamDecoder};
 
 /// See [`Entry`].
 pub const ENTRY: Entry = Entry {
@@ -26,7 +28,7 @@ const REVISION_2: u32 = 0x1_0000;
 /// Bytes of the header: whether the bytes are stored as they are, and their number, big-endian.
 const HEADER: usize = 5;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Hdf4Szip {
     szip: Szip,
     has_header: bool,
@@ -42,6 +44,120 @@ impl Hdf4Szip {
     }
 }
 
+/// The part of a stream in which a decoder is.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Header,
+    /// So many bytes that are stored as they are.
+    Plain(u64),
+    /// So many encoded bytes, if the stream has as many.
+    Coded(u64),
+}
+
+/// A decoder of scanlines. It decodes pixels of several planes as the planes.
+#[derive(Clone, Debug)]
+struct Lines {
+    codec: Hdf4Szip,
+    part: Part,
+    /// Number of bytes that are to be decoded.
+    left: u64,
+    /// Bits of the first encoded byte that are consumed.
+    bit: u32,
+    /// A line that is decoded, and where its bytes begin that are to be written.
+    line: Vec<u8>,
+    from: usize,
+}
+
+impl Lines {
+    /// Reads the header; false if it needs more bytes.
+    fn read_header(&mut self, encoded: &[u8], is_last: bool) -> Result<bool> {
+        let Some(&[is_plain, a, b, c, d]) = encoded.first_chunk::<HEADER>() else {
+            return match is_last {
+                true => Err(too_short(encoded.len())),
+                false => Ok(false),
+            };
+        };
+        let len = u32::from_be_bytes([a, b, c, d]).into();
+        self.part = if is_plain == 1 { Part::Plain(len) } else { Part::Coded(len) };
+        Ok(true)
+    }
+
+    /// Writes bytes of the decoded line; returns their number.
+    fn write_line(&mut self, to: &mut [u8]) -> usize {
+        let fits = to.len().min(self.line.len() - self.from);
+        to[..fits].copy_from_slice(&self.line[self.from..][..fits]);
+        self.from += fits;
+        fits
+    }
+
+    /// Decodes scanlines from bytes of the coded part, of which `is_last` has the last one.
+    fn decode_lines(&mut self, encoded: &[u8], is_last: bool, to: &mut [u8]) -> Result<Progress> {
+        let mut done = Progress { written: self.write_line(to), ..Progress::default() };
+        let Some(mut bits) = BitReader::from_bit(encoded, self.bit) else { return Ok(done) };
+        let mut samples = vec![];
+        while done.written < to.len() && self.left > 0 {
+            let len = (self.codec.szip.line_len() as u64).min(self.left);
+            self.line.resize(len as usize, 0);
+            self.from = self.line.len();
+            match self.codec.szip.read_line(&mut bits, &mut samples, &mut self.line) {
+                Ok(()) => {}
+                Err(error) if is_last => return Err(error),
+                // The line may go on behind these bytes.
+                Err(_) => break,
+            }
+            (self.left, self.from) = (self.left - len, 0);
+            (done.taken, self.bit) = bits.position(encoded);
+            done.written += self.write_line(&mut to[done.written..]);
+        }
+        Ok(done)
+    }
+}
+
+impl StreamDecoder for Lines {
+    fn decode(&mut self, encoded: &[u8], is_last: bool, decoded: &mut [u8]) -> Result<Progress> {
+        match self.part {
+            Part::Header => {
+                let taken = if self.read_header(encoded, is_last)? { HEADER } else { 0 };
+                Ok(Progress { taken, ..Progress::default() })
+            }
+            Part::Plain(left) => {
+                let amount = left.min(encoded.len() as u64).min(decoded.len() as u64) as usize;
+                decoded[..amount].copy_from_slice(&encoded[..amount]);
+                self.part = Part::Plain(left - amount as u64);
+                Ok(Progress { taken: amount, written: amount, is_end: left == amount as u64 })
+            }
+            Part::Coded(left) => {
+                let available = left.min(encoded.len() as u64) as usize;
+                let is_last = is_last || available as u64 == left;
+                let done = self.decode_lines(&encoded[..available], is_last, decoded)?;
+                if left != u64::MAX {
+                    self.part = Part::Coded(left - done.taken as u64);
+                }
+                Ok(done)
+            }
+        }
+    }
+
+    fn fork(&self) -> Box<dyn StreamDecoder> {
+        Box::new(self.clone())
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.codec.szip.line_len()
+    }
+
+    fn planes(&self) -> usize {
+        match self.part {
+            Part::Plain(_) => 1,
+            Part::Header | Part::Coded(_) => self.codec.szip.planes(),
+        }
+    }
+}
+
+fn too_short(len: usize) -> Error {
+    corrupt(format!("{len} bytes: shorter than the header of {HEADER}"))
+}
+
 impl SliceCodec for Hdf4Szip {
     fn decoded_len(&self, _encoded: &[u8]) -> Result<Option<usize>> {
         Ok(None)
@@ -53,7 +169,7 @@ impl SliceCodec for Hdf4Szip {
             return Ok(Some(decoded.len()));
         }
         let Some((&[is_plain, a, b, c, d], stream)) = encoded.split_first_chunk::<HEADER>() else {
-            return Err(corrupt(format!("{} bytes: shorter than the header of {HEADER}", encoded.len())));
+            return Err(too_short(encoded.len()));
         };
         let len = u32::from_be_bytes([a, b, c, d]) as usize;
         let Some(stream) = stream.get(..len) else {
@@ -86,6 +202,11 @@ impl SliceCodec for Hdf4Szip {
         };
         encoded[1..HEADER].copy_from_slice(&len.to_be_bytes());
         Ok(Some(()))
+    }
+
+    fn stream(&self, len: u64) -> Option<Box<dyn StreamDecoder>> {
+        let (left, part) = (len, if self.has_header { Part::Header } else { Part::Coded(u64::MAX) });
+        Some(Box::new(Lines { codec: self.clone(), part, left, bit: 0, line: vec![], from: 0 }))
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {

@@ -8,6 +8,7 @@ mod bits;
 mod blosclz;
 mod checksum;
 mod conversion;
+mod inflate;
 mod lanes;
 mod lz;
 pub mod lz4_frames;

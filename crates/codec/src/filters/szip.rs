@@ -98,7 +98,7 @@ pub fn derived_params(given: &[u32], dataset: &DatasetInfo) -> Result<Vec<u32>> 
     Ok(vec![options, block, bits, u32::try_from(scanline).unwrap_or(u32::MAX)])
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Szip {
     coding: Coding,
     /// Number of byte planes: 4 or 8 for pixels of 32 or 64 bits, otherwise 1.
@@ -175,19 +175,33 @@ impl Szip {
 
     fn read_pixels(&self, compressed: &[u8], to: &mut [u8]) -> Result<()> {
         let mut bits = BitReader::new(compressed);
-        let mut samples = vec![0; self.coding.interval()];
-        for line in to.chunks_mut(self.scanline * self.size) {
-            // A short last line has only its pixels; other lines are padded to the whole interval.
-            let pixels = line.len().div_ceil(self.size);
-            let coded = if pixels == self.scanline { samples.len() } else { pixels };
-            self.coding.read(&mut bits, &mut samples[..coded])?;
-            if self.size == 1 {
-                line.iter_mut().zip(&samples).for_each(|(pixel, &sample)| *pixel = sample as u8);
-                continue;
-            }
-            for (pixel, &sample) in line.chunks_mut(self.size).zip(&samples) {
-                write_number(sample.into(), self.big, pixel);
-            }
+        let mut samples = vec![];
+        to.chunks_mut(self.line_len()).try_for_each(|line| self.read_line(&mut bits, &mut samples, line))
+    }
+
+    /// Returns the number of planes of bytes that pixels are shuffled to before they are coded.
+    pub fn planes(&self) -> usize {
+        self.planes
+    }
+
+    /// Returns the number of bytes of a scanline as it is coded.
+    pub fn line_len(&self) -> usize {
+        self.scanline * self.size
+    }
+
+    /// Reads one scanline, the last one of a stream if it is shorter than the others. `samples` is scratch space.
+    pub fn read_line(&self, bits: &mut BitReader, samples: &mut Vec<u32>, line: &mut [u8]) -> Result<()> {
+        // A short last line has only its pixels; other lines are padded to the whole interval.
+        let pixels = line.len().div_ceil(self.size);
+        samples.resize(self.coding.interval(), 0);
+        let coded = if pixels == self.scanline { samples.len() } else { pixels };
+        self.coding.read(bits, &mut samples[..coded])?;
+        if self.size == 1 {
+            line.iter_mut().zip(&*samples).for_each(|(pixel, &sample)| *pixel = sample as u8);
+            return Ok(());
+        }
+        for (pixel, &sample) in line.chunks_mut(self.size).zip(&*samples) {
+            write_number(sample.into(), self.big, pixel);
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ pub struct Libhdf4 {
     others: PathBuf,
     szip: PathBuf,
     bench: PathBuf,
+    large: PathBuf,
 }
 
 const ADVICE: &str = "run `cargo xtask setup`, which installs what these tests compare with";
@@ -59,6 +60,7 @@ impl Libhdf4 {
             others: compile("c/hdf4/others.c", "hdf4-others", LIBHDF4),
             szip: compile("c/hdf4/szip.c", "hdf4-szip", &["-lsz", "-lz"]),
             bench: compile("../bench/c/hdf4.c", "hdf4-bench", LIBHDF4),
+            large: compile("c/hdf4/large.c", "hdf4-large", LIBHDF4),
         }
     }
 
@@ -82,6 +84,29 @@ impl Libhdf4 {
     pub fn granule(&self, path: &Path) {
         let status = Command::new(&self.bench).arg("make-chunks").arg(path).status();
         assert!(status.expect("the program was just compiled").success());
+    }
+
+    /// Writes a file with a data set without chunks, `large`, of so many rows of 1024 numbers of 32 bits. The coder is deflate, rle, skphuff
+    /// or nbit.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn write_large(&self, path: &Path, coder: &str, rows: u64) {
+        let status =
+            Command::new(&self.large).arg("write").arg(path).args([coder, "1", &rows.to_string()]).status();
+        assert!(status.expect("the program was just compiled").success());
+    }
+
+    /// Reads numbers of the data set of [`Libhdf4::write_large`]: start, stride and count along its dimensions.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn read_large(&self, path: &Path, slab: &[[u64; 2]; 3]) -> Vec<i32> {
+        let numbers = slab.iter().flatten().map(u64::to_string);
+        let output = Command::new(&self.large).arg("read").arg(path).args(numbers).output();
+        let output = output.expect("the program was just compiled");
+        assert!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+        output.stdout.as_chunks().0.iter().map(|&bytes| i32::from_ne_bytes(bytes)).collect()
     }
 
     /// Writes all files of a seed into a folder. Returns their paths.

@@ -26,6 +26,7 @@ mod generate;
 mod growth;
 mod hdf4;
 mod hdf4_hostile;
+mod hdf4_large;
 mod hostile;
 mod nccopy_cut_off;
 mod nccopy_options;

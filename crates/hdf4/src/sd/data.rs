@@ -14,6 +14,7 @@ use ferrocdf_store::Blob;
 use super::rasters::linear;
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
+use crate::decoded::{Encoded, decoded};
 use crate::pieces::{Piece, PieceBlob};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
@@ -176,8 +177,8 @@ impl Var {
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
     }
 
-    /// Returns compressed data as one chunk. Data that ends early, at the end of a row of the first dimension, is the first chunk of
-    /// several, of which the others are missing.
+    /// Returns compressed data as one chunk; if it is large, with the bytes that it decodes to. Data that ends early, at the end of a row of
+    /// the first dimension, is the first chunk of several, of which the others are missing.
     fn compressed(
         &self,
         file: &File,
@@ -216,7 +217,35 @@ impl Var {
         let chain = Arc::new(Chain::new(steps.to_vec(), file.codecs()));
         let index = Arc::new(OneChunk(ChunkLocation::At { at, len, mask: 0 }));
         let chunks = Chunks::new(shape, index, chain, self.fill());
+        let chunks = match element.len.max(len) > file.whole() {
+            true => {
+                let encoded = Encoded { blob: blob.clone().unwrap_or_else(|| file.blob().clone()), at, len };
+                self.with_decoded(chunks, file, encoded, (element.len, total))
+            }
+            false => chunks,
+        };
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
+    }
+
+    /// Lets reads use the `len` decoded bytes of a large element, and fill values behind them up to `total` bytes, if its coder decodes in
+    /// steps.
+    fn with_decoded(
+        &self,
+        chunks: Chunks,
+        file: &File,
+        encoded: Encoded,
+        (len, total): (u64, u64),
+    ) -> Chunks {
+        // Encoded bytes of much more than what they decode to are never read as a whole.
+        let for_all = encoded.len > len.saturating_mul(2);
+        match decoded(encoded, chunks.chain.clone(), len, file.windows()) {
+            Some(decoded) => {
+                let piece = Piece { at: Some(0), len };
+                let dense = PieceBlob::new(decoded, &[piece], total, self.fill().into());
+                chunks.with_dense(Arc::new(dense), for_all)
+            }
+            None => chunks,
+        }
     }
 
     /// Returns how the data is stored.

@@ -1,6 +1,7 @@
 //! Files that a small writer makes: every structure, what it becomes, what it costs, and what is damaged.
 
 mod build;
+mod decoded;
 mod elements;
 mod hostile;
 mod rasters;

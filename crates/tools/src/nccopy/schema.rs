@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, StoredFill, UserType};
 use ferrocdf::spec::Spec;
-use ferrocdf::{Code, DimId, Error, File, Format, GroupId, Model, Owner, Result, Type, Values, VarId};
+use ferrocdf::{
+    Code, Container, DimId, Error, File, Format, GroupId, Model, Owner, Result, Type, Values, VarId,
+};
 
 use super::Stop;
 use super::options::{Choice, Options};
@@ -215,6 +217,31 @@ fn same_class(class: &Class, ids: &Ids) -> Class {
     }
 }
 
+/// Bytes above which HDF4 data that is compressed as a whole, and so in one chunk, gets other chunks, and bytes of these.
+const LARGE_PIECE: u64 = 32 << 20;
+const CHUNK_OF_PIECE: u64 = 4 << 20;
+
+/// True for a variable of HDF4 that is one large chunk. Most readers of a copy with such a chunk would have all of it in memory for one value.
+fn is_large_piece(source: &Model, var: VarId) -> bool {
+    let shape = source.shape(var);
+    let size = source.size_of(source.var(var).ty) as u64;
+    source.format().container() == Container::Hdf4
+        && matches!(&source.var(var).storage.chunking, Some(Chunking::Chunked(chunk)) if *chunk == shape[..])
+        && shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)) > LARGE_PIECE
+}
+
+/// Returns the shape of chunks that lie one behind the other in a dense array: data that can only be decoded from its front fills them one by
+/// one.
+fn whole_rows(source: &Model, var: VarId) -> Vec<u64> {
+    let mut chunk = source.shape(var);
+    let mut fit = CHUNK_OF_PIECE / (source.size_of(source.var(var).ty) as u64).max(1);
+    for len in chunk.iter_mut().rev() {
+        *len = (*len).min(fit).max(1);
+        fit /= *len;
+    }
+    chunk.to_vec()
+}
+
 /// How a variable of a netCDF-4 file is stored: as it was, but for what the options say.
 fn choose_storage(
     source: &Model,
@@ -227,6 +254,9 @@ fn choose_storage(
     let mut storage = source.var(var).storage.clone();
     if source.format().has_cdf_model() {
         storage.chunking = None;
+    }
+    if is_large_piece(source, var) {
+        storage.chunking = Some(Chunking::Chunked(whole_rows(source, var)));
     }
     // Every element of the copy is written. So an array of Zarr needs no fill value, which xarray takes for missing.
     storage.no_fill = target.var(to).storage.no_fill || is_zarr(target.format());
@@ -391,5 +421,44 @@ fn fill_zeros(wish: &mut Option<Chunking>, known: [&Option<Chunking>; 2]) {
     if let (Some(Chunking::Chunked(wish)), Some(known)) = (wish, known) {
         let zeros = wish.iter_mut().zip(known).filter(|(chunk, _)| **chunk == 0);
         zeros.for_each(|(chunk, known)| *chunk = *known);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrocdf::{Atomic, DataModel};
+
+    use super::*;
+
+    #[test]
+    fn a_large_piece_of_hdf4_gets_chunks_of_whole_rows() {
+        let deflate = || vec![Filter { id: Filter::DEFLATE, params: vec![5] }];
+        let copied = |container, lens: [u64; 3], chunk: [u64; 3]| {
+            let mut source = Model::new(Format::new(container, DataModel::Netcdf4));
+            let mut target = Model::new(Format::NETCDF4);
+            let def = |model: &mut Model| {
+                let dims = [("z", lens[0]), ("y", lens[1]), ("x", lens[2])]
+                    .map(|(name, len)| model.def_dim(GroupId::ROOT, name, Some(len)).unwrap());
+                model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &dims).unwrap()
+            };
+            let (var, to) = (def(&mut source), def(&mut target));
+            let chunking = Some(Chunking::Chunked(chunk.to_vec()));
+            source.var_mut(var).storage = Storage { chunking, filters: deflate(), ..Storage::default() };
+            choose_storage(&source, var, &mut target, to, &Options::default(), false).unwrap();
+            let storage = target.var(to).storage.clone();
+            assert_eq!(storage.filters, deflate());
+            match storage.chunking {
+                Some(Chunking::Chunked(chunk)) => chunk,
+                other => panic!("{other:?}"),
+            }
+        };
+        // 40 MB: rows of 4,000 bytes, and planes of 40,000.
+        let (large, small) = ([1000, 10, 1000], [500, 10, 1000]);
+        assert_eq!(copied(Container::Hdf4, large, large), [104, 10, 1000]);
+        assert_eq!(copied(Container::Hdf4, [10, 1000, 1000], [10, 1000, 1000]), [1, 1000, 1000]);
+        assert_eq!(copied(Container::Hdf4, [1, 2, 20_000_000], [1, 2, 20_000_000]), [1, 1, 1 << 20]);
+        assert_eq!(copied(Container::Hdf4, small, small), small);
+        assert_eq!(copied(Container::Hdf4, large, small), small);
+        assert_eq!(copied(Container::Hdf5, large, large), large);
     }
 }
