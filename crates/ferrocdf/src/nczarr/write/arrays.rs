@@ -8,7 +8,6 @@ use ferrocdf_model::{
     Chunking, Endian, Filter, Model, NamedCodec, Owner, Storage, StoredFill, Type, Values, VarId,
 };
 use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, NewArray, Version};
-use half::f16;
 
 use crate::nc4::chosen_chunks;
 use crate::nczarr::data_types::Target;
@@ -32,10 +31,14 @@ pub(super) fn of(
     let storage = &model.var(var).storage;
     let target = Target { version, is_netcdf: options.nczarr };
     let form = form::of_new(model, var, target);
-    let element = match form::element(model, var, &form, target) {
-        Some(element) => element,
-        None => element(model, var, target)?,
+    let order = match storage.endian {
+        Some(Endian::Big) => Order::Big,
+        Some(Endian::Little) | None => Order::Little,
     };
+    let wished = form::element(model, var, &form);
+    let element = target
+        .element(model, model.var(var).ty, order, wished.as_ref())
+        .map_err(|error| error.at(model.var_path(var)))?;
     let chunk_shape = chunk_shape(model, var);
     let mut shape = model.shape(var);
     let array = ArrayInfo {
@@ -67,14 +70,6 @@ pub(super) fn of(
         separator: ChunkKeys::usual_separator(version),
         dimension_names: names,
     })
-}
-
-fn element(model: &Model, var: VarId, target: Target) -> Result<Element> {
-    let order = match model.var(var).storage.endian {
-        Some(Endian::Big) => Order::Big,
-        Some(Endian::Little) | None => Order::Little,
-    };
-    target.element(model, model.var(var).ty, order).map_err(|error| error.at(model.var_path(var)))
 }
 
 /// Returns the shape of the chunks. They may be longer than the dimensions, as in all of Zarr.
@@ -181,16 +176,10 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             let bytes = list.first().cloned().flatten().unwrap_or_default();
             FillValue::Value(Json::String(text(&bytes)))
         }
-        (Values::String(list), Some(size)) => {
-            let mut bytes =
-                encode::text(element, list.first().and_then(Option::as_deref).unwrap_or_default());
-            if bytes.len() > size {
-                let what =
-                    format!("a fill value of {} bytes, where strings have at most {size}", bytes.len());
-                return Err(Error::new(Code::ERANGE, what).at(model.var_path(var)));
-            }
-            bytes.resize(size, 0);
-            FillValue::Bytes(bytes)
+        (Values::String(list), Some(_)) => {
+            let fill = list.first().and_then(Option::as_deref).unwrap_or_default();
+            let in_fill = |error: Error| error.at("_FillValue").at(model.var_path(var));
+            FillValue::Bytes(encode::text_of_size(element, fill).map_err(in_fill)?)
         }
         (Values::User(_, list), size) => {
             let bytes = list.first().map(|value| encode::bytes(model, model.var(var).ty, element, value));
@@ -201,11 +190,9 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             }
         }
         (Values::Float(list), Some(2)) => {
-            let number = f16::from_f32(list.first().copied().unwrap_or_default());
-            FillValue::Bytes(match element.order {
-                Order::Little => number.to_le_bytes().to_vec(),
-                Order::Big => number.to_be_bytes().to_vec(),
-            })
+            let mut bytes = vec![];
+            encode::half(list.first().copied().unwrap_or_default(), element.order, &mut bytes);
+            FillValue::Bytes(bytes)
         }
         (Values::Char(bytes), _) => FillValue::Bytes(bytes.iter().copied().take(1).collect()),
         (numbers, _) => FillValue::Bytes(encode::number(numbers, element.order)),
