@@ -13,6 +13,7 @@ mod round_trip;
 mod target;
 mod web_server;
 mod zarr_copies;
+mod zarr_fidelity;
 mod zarr_forms;
 mod zarr_kept;
 mod zarr_unreadable;
