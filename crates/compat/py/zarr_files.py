@@ -149,10 +149,7 @@ def values_of(found):
     return np.asarray(values) if found.shape else np.asarray(values).reshape(())
 
 
-def same_attribute(given, found, is_copied=False):
-    """`is_copied` says that the value was read from a plain Zarr store before, where a list of strings becomes JSON text."""
-    if is_copied and not isinstance(given, str) and isinstance(found, str) and found.startswith("["):
-        found = json.loads(found)
+def same_attribute(given, found):
     if isinstance(given, str):
         # NetCDF4-python writes empty text as one zero, which it leaves out when it reads.
         return given == found.rstrip("\0")
@@ -176,7 +173,7 @@ def compare_with_zarr(given, root, kind, judge=lambda path, values: None, is_cop
     for path, group in all_groups(given):
         found = root[path.rstrip("/")] if path else root
         for name in group.ncattrs():
-            check(same_attribute(group.getncattr(name), found.attrs[name], is_copied), kind, path, name, found.attrs[name])
+            check(same_attribute(group.getncattr(name), found.attrs[name]), kind, path, name, found.attrs[name])
     count = 0
     for path, var in all_variables(given):
         array, values = root[path], values_of(var)
@@ -211,7 +208,7 @@ def compare_with_zarr(given, root, kind, judge=lambda path, values: None, is_cop
                     value = struct.unpack("<d", base64.b64decode(value))[0]
                 elif kind.endswith("3") and isinstance(wanted, (str, bytes)):
                     wanted = ord(wanted)
-            check(same_attribute(wanted, value, is_copied), kind, path, name, value, wanted)
+            check(same_attribute(wanted, value), kind, path, name, value, wanted)
         extra = {"_ARRAY_DIMENSIONS", "_nczarr_array", "_nczarr_attr", "_nczarr_attrs"}
         check(set(array.attrs) - extra == set(var.ncattrs()), kind, path, dict(array.attrs))
         count += 1

@@ -4,7 +4,6 @@ Arguments: the folder of ferrocdf's tools, a folder for files, the first seed, t
 there; the environment says where S3 is. Prints the number of variables that were compared.
 """
 
-import json
 import pathlib
 import random
 import shutil
@@ -75,10 +74,7 @@ def compare_attributes(given, found, path):
             continue
         check(name in found.ncattrs(), path, name, found.ncattrs())
         value, other = given.getncattr(name), found.getncattr(name)
-        if isinstance(value, list):
-            # A list of texts is JSON text in netCDF.
-            other = json.loads(other)
-        elif isinstance(other, np.ndarray):
+        if isinstance(other, np.ndarray):
             other = other.tolist()
         check(same_attribute(value, other), path, name, value, other)
 

@@ -133,15 +133,16 @@ pub struct Storage {
 /// How a Zarr array is stored where netCDF has no word for it.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ZarrForm {
-    /// The data type as NumPy spells it (`<M8[ns]`), where the type of the variable stands for several; it is ignored if it does not
-    /// become that type.
+    /// The data type as Zarr 2 spells it (`<M8[ns]`, `[["name","<U5"],["n","<i4"]]`), where the type of the variable stands for several; it
+    /// is ignored, of structures each field, if it does not become that type.
     pub data_type: Option<String>,
     /// The dimensions in the order in which the elements of a chunk are stored, slowest first; empty for that of the variable.
     pub order: Vec<usize>,
     /// True if the index of a shard is at its begin, false if it is at its end.
     pub index_first: bool,
-    /// The fill value of an array that was read, of the variable's type, where no attribute can tell it: of booleans, complex numbers and
-    /// text of a fixed size. A new array takes its fill value from [`Storage::fill`].
+    /// The fill value of an array that was read, of the variable's type, where no attribute need tell it: of all arrays of version 3 but
+    /// vlens, and of version 2 those of booleans, times, complex numbers, structures and text of a fixed size. A new array takes its fill
+    /// value from [`Storage::fill`].
     pub fill: Option<Values>,
 }
 

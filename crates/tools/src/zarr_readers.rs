@@ -1,11 +1,12 @@
-//! Warnings of codecs and data types in a Zarr store that other Zarr programs do not read.
+//! Warnings of what other Zarr programs do not read in a Zarr store, or do not find there: codecs, data types and fill values.
 
 use ferrocdf::model::Class;
-use ferrocdf::{Container, Model, Type, VarId};
+use ferrocdf::{Atomic, Container, Model, Owner, Type, VarId};
 
 use crate::kinds::is_zarr;
 
-/// Returns a line for each codec and data type that zarr-python does not read, which names the first variable that has it.
+/// Returns a line for each codec and data type that zarr-python does not read, and for attributes `_FillValue` that are not written, which
+/// names the first variable that has it.
 pub fn warnings(model: &Model, is_netcdf: bool) -> Vec<String> {
     if !is_zarr(model.format()) {
         return vec![];
@@ -32,6 +33,10 @@ pub fn warnings(model: &Model, is_netcdf: bool) -> Vec<String> {
                         them as bytes";
             note(what.to_string(), var);
         }
+        if !is_netcdf && has_unwritten_fill(model, var) {
+            let what = "_FillValue is the fill value of the array and no attribute, since xarray opens no store with such an attribute";
+            note(what.to_string(), var);
+        }
     }
     let line = |(what, vars): (String, Vec<VarId>)| {
         let more = match vars.len() - 1 {
@@ -43,9 +48,19 @@ pub fn warnings(model: &Model, is_netcdf: bool) -> Vec<String> {
     found.into_iter().map(line).collect()
 }
 
+/// True if a variable has a `_FillValue` that is no attribute of its array without netCDF's metadata: that of text in version 3, and of
+/// user-defined types but enumerations.
+fn has_unwritten_fill(model: &Model, var: VarId) -> bool {
+    let is_without = match model.var(var).ty {
+        Type::Atomic(atomic) => atomic == Atomic::String && model.format().container() == Container::ZarrV3,
+        Type::User(id) => !matches!(model.user_type(id).class, Class::Enum { .. }),
+    };
+    is_without && model.find_attr(Owner::Var(var), b"_FillValue").is_some()
+}
+
 /// True for lists that are stored as lists, and not as bytes, in Zarr 2 without netCDF's metadata.
 fn is_list(model: &Model, ty: Type) -> bool {
-    use ferrocdf::Atomic::{Char, Ubyte};
+    use Atomic::{Char, Ubyte};
     match ty {
         Type::User(id) => match model.user_type(id).class {
             Class::Vlen(of) => !matches!(of, Type::Atomic(Ubyte | Char)),

@@ -236,6 +236,11 @@ impl WrittenElements {
         resolve(&*self.store, &key, object, self.options.conflicts, merge)
     }
 
+    /// Returns the number of chunks of a new array that are stored.
+    pub fn stored_chunks(&self) -> usize {
+        self.stored.len()
+    }
+
     /// Gives a new array of bytes of a fixed number room for longer elements. Returns false if chunks are stored already, which have
     /// the size that it had.
     pub fn widen(&mut self, size: usize) -> bool {

@@ -21,6 +21,7 @@ mod suite;
 mod zarr;
 mod zarr_copies;
 mod zarr_defects;
+mod zarr_structures;
 mod zarr_types;
 mod zarr_writers;
 

@@ -2,7 +2,8 @@
 //!
 //! Where netCDF's metadata has the type of an attribute, it holds. Otherwise it follows from the value, as in netCDF-C: integers take the
 //! first type of int, uint, int64 and uint64 that holds all of them, other numbers are doubles (also `"NaN"` and infinities in a list with
-//! numbers, which netCDF-C takes for text), `true` and `false` unsigned bytes, a string is text; all else is text too, the JSON itself.
+//! numbers, which netCDF-C takes for text), `true` and `false` unsigned bytes, a string is text, a list of strings strings (netCDF-C takes its
+//! JSON for text); all else is text too, the JSON itself.
 //!
 //! An attribute keeps the JSON that its values would not give again, so that a copy to another store has it.
 
@@ -167,7 +168,13 @@ fn inferred(json: &Json) -> Values {
     {
         return of_type(json, Atomic::Double).unwrap_or_else(|| text(json));
     }
-    if list.iter().any(|json| !matches!(json, Json::Number(_) | Json::Bool(_))) || list.is_empty() {
+    if list.is_empty() {
+        return text(json);
+    }
+    if list.iter().all(|json| matches!(json, Json::String(_))) {
+        return of_type(json, Atomic::String).unwrap_or_else(|| text(json));
+    }
+    if list.iter().any(|json| !matches!(json, Json::Number(_) | Json::Bool(_))) {
         return text(json);
     }
     if list.iter().all(|json| matches!(json, Json::Bool(_))) {
@@ -209,8 +216,9 @@ mod tests {
             "1e3",
             "[]",
             "[1,2.0]",
-            "[\"a\",\"b\"]",
+            "[\"a\"]",
             "[\"NaN\"]",
+            "[\"a\",1]",
         ] {
             assert_eq!(attr(kept, None).json.as_deref(), Some(kept));
         }
@@ -222,6 +230,7 @@ mod tests {
             ("NaN", None),
             ("\"NaN\"", Some("<f4")),
             ("[\"a\",\"b\"]", Some("string")),
+            ("[\"a\",\"b\"]", None),
             ("{\"a\": 1}", Some(">S1")),
             ("\"a\"", Some("|J0")),
         ] {
@@ -245,10 +254,13 @@ mod tests {
             ("-Infinity", Values::Double(vec![f64::NEG_INFINITY])),
             ("[true, false]", Values::Ubyte(vec![1, 0])),
             ("[\"-Infinity\", 1]", Values::Double(vec![f64::NEG_INFINITY, 1.0])),
-            ("[\"NaN\", \"Infinity\"]", Values::Char("[\"NaN\",\"Infinity\"]".into())),
+            ("[\"NaN\", \"Infinity\"]", Values::from(vec!["NaN".to_string(), "Infinity".to_string()])),
             ("[\"NaN\", \"x\", 1]", Values::Char("[\"NaN\",\"x\",1]".into())),
             ("\"é\"", Values::Char("é".into())),
-            ("[\"a\", \"b\"]", Values::Char("[\"a\",\"b\"]".into())),
+            ("[\"a\", \"b\"]", Values::from(vec!["a".to_string(), "b".to_string()])),
+            ("[\"a\"]", Values::from(vec!["a".to_string()])),
+            ("[\"a\", null]", Values::Char("[\"a\",null]".into())),
+            ("[]", Values::Char("[]".into())),
             ("{\"a\": null}", Values::Char("{\"a\": null}".into())),
             ("[[1], [2]]", Values::Char("[[1],[2]]".into())),
             ("null", Values::Char("null".into())),

@@ -9,6 +9,8 @@ use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_model::{Atomic, Class, Field, Model, Type};
 use ferrocdf_zarr::{DataType, Element, Field as ZarrField, Version};
 
+use super::types;
+
 /// Bytes that netCDF-C gives to a string in Zarr version 2.
 pub(super) const TEXT: usize = 128;
 
@@ -26,12 +28,24 @@ impl Target {
         self.version == Version::V2 && self.is_netcdf
     }
 
-    /// Returns the data type of the elements of a variable.
+    /// Returns the data type of the elements of a variable. `wished` is the one of a store that the variable is read from or copied of: it,
+    /// or each of its fields, is taken where it becomes the type.
     ///
     /// # Errors
     /// `NC_ENOTBUILT` for compounds with text or lists of any length in them, and for vlens of such elements; without netCDF's metadata also
     /// for vlens that no data type of the version holds.
-    pub(super) fn element(self, model: &Model, ty: Type, order: Order) -> Result<Element> {
+    pub(super) fn element(
+        self,
+        model: &Model,
+        ty: Type,
+        order: Order,
+        wished: Option<&Element>,
+    ) -> Result<Element> {
+        // NetCDF's metadata has bytes of the length 1 for characters.
+        let is_letter = |element: &Element| self.is_netcdf && element.data_type == DataType::FixedBytes(1);
+        if let Some(kept) = wished.filter(|wished| becomes(model, wished, ty) && !is_letter(wished)) {
+            return Ok(kept.clone());
+        }
         let data_type = match ty {
             Type::Atomic(Atomic::Char) => self.text_of_one_byte(),
             // NetCDF-C knows no text of any length.
@@ -39,20 +53,25 @@ impl Target {
             Type::Atomic(Atomic::String) => DataType::String,
             Type::Atomic(atomic) => number(atomic),
             Type::User(id) => {
-                self.check_values(model, ty)?;
+                self.check_values(model, ty, wished)?;
                 match &model.user_type(id).class {
                     Class::Vlen(of) => self.list(model, ty, *of)?,
-                    _ => self.fixed(model, ty)?.data_type,
+                    _ => self.fixed(model, ty, wished)?.data_type,
                 }
             }
         };
-        Ok(Element { data_type, order })
+        let mut element = Element { data_type, order };
+        if self.version == Version::V3 && matches!(element.data_type, DataType::Struct(_)) {
+            // All numbers of an array have the same.
+            element.set_order(Order::Little);
+        }
+        Ok(element)
     }
 
     /// Checks that an element of a type has not too many values side by side, each of which would be a field of a structure.
-    fn check_values(self, model: &Model, ty: Type) -> Result<()> {
+    fn check_values(self, model: &Model, ty: Type, wished: Option<&Element>) -> Result<()> {
         let mut visits = MAX_VALUES;
-        let values = self.values(model, ty, MAX_TYPE_DEPTH, &mut visits);
+        let values = self.values(model, ty, wished, MAX_TYPE_DEPTH, &mut visits);
         match values.filter(|&values| values <= MAX_VALUES) {
             Some(_) => Ok(()),
             None => Err(not_written(&format!(
@@ -63,19 +82,30 @@ impl Target {
     }
 
     /// Returns the number of values in an element; `None` if types are nested deeper than `depth`, or there are more than `visits` fields.
-    fn values(self, model: &Model, ty: Type, depth: usize, visits: &mut usize) -> Option<usize> {
+    fn values(
+        self,
+        model: &Model,
+        ty: Type,
+        wished: Option<&Element>,
+        depth: usize,
+        visits: &mut usize,
+    ) -> Option<usize> {
         *visits = visits.checked_sub(1)?;
         let Type::User(id) = ty else { return Some(1) };
         match &model.user_type(id).class {
             Class::Enum { .. } => Some(1),
             Class::Opaque(size) => Some(if self.version == Version::V2 { 1 } else { *size }),
-            Class::Vlen(of) => self.values(model, *of, depth.checked_sub(1)?, visits),
+            Class::Vlen(of) => self.values(model, *of, None, depth.checked_sub(1)?, visits),
             Class::Compound { fields, .. } => {
                 let depth = depth.checked_sub(1)?;
-                fields.iter().try_fold(0usize, |all, field| {
-                    let of = self.values(model, field.ty, depth, visits)?;
-                    // Text is one value of version 2.
-                    let is_text = field.ty == Type::Atomic(Atomic::Char) && self.version == Version::V2;
+                let wished = wished_fields(wished, fields.len());
+                fields.iter().enumerate().try_fold(0usize, |all, (at, field)| {
+                    let wished = wished.and_then(|fields| fields.get(at));
+                    let element = wished.map(|wished| element_of(field, wished));
+                    let of = self.values(model, field.ty, element, depth, visits)?;
+                    // Text is one value of version 2, and of bytes with a fixed length.
+                    let is_text = field.ty == Type::Atomic(Atomic::Char)
+                        && (self.version == Version::V2 || wished.and_then(text_length).is_some());
                     let count = match is_text {
                         true => 1,
                         false => field
@@ -98,7 +128,10 @@ impl Target {
     }
 
     /// Returns the data type of values of a fixed size.
-    fn fixed(self, model: &Model, ty: Type) -> Result<Element> {
+    fn fixed(self, model: &Model, ty: Type, wished: Option<&Element>) -> Result<Element> {
+        if let Some(kept) = wished.filter(|wished| becomes(model, wished, ty)) {
+            return Ok(kept.clone());
+        }
         let data_type = match ty {
             Type::Atomic(Atomic::Char) => self.text_of_one_byte(),
             Type::Atomic(Atomic::String) => {
@@ -109,12 +142,18 @@ impl Target {
                 Class::Enum { base, .. } => number(*base),
                 Class::Opaque(size) if self.version == Version::V2 => DataType::Raw(*size),
                 Class::Opaque(size) => side_by_side(&number_element(Atomic::Ubyte), *size),
-                Class::Compound { fields, .. } => match complex(fields) {
-                    Some(size) => DataType::Complex(size),
-                    None => DataType::Struct(
-                        fields.iter().map(|field| self.field(model, field)).collect::<Result<_>>()?,
-                    ),
-                },
+                Class::Compound { fields, .. } => {
+                    let wished = wished_fields(wished, fields.len());
+                    match complex(fields).filter(|_| wished.is_none()) {
+                        Some(size) => DataType::Complex(size),
+                        None => {
+                            let field = |(at, field)| {
+                                self.field(model, field, wished.and_then(|fields| fields.get(at)))
+                            };
+                            DataType::Struct(fields.iter().enumerate().map(field).collect::<Result<_>>()?)
+                        }
+                    }
+                }
                 Class::Vlen(_) => return Err(not_written("a vlen in a compound, or in another vlen")),
             },
         };
@@ -122,16 +161,22 @@ impl Target {
     }
 
     /// Returns a field. One with dimensions is a structure of as many fields: zarr-python opens no store with other structures.
-    fn field(self, model: &Model, field: &Field) -> Result<ZarrField> {
+    fn field(self, model: &Model, field: &Field, wished: Option<&ZarrField>) -> Result<ZarrField> {
         let name = field.name.to_str().into_owned();
         let count = field.shape.iter().fold(field.chars, |count, &len| count.saturating_mul(len));
-        let element = match (field.ty, self.version) {
-            _ if count == 1 && field.shape.is_empty() => self.fixed(model, field.ty)?,
-            (Type::Atomic(Atomic::Char), Version::V2) => {
-                Element { data_type: DataType::FixedBytes(count), order: Order::Little }
+        let little = |data_type| Element { data_type, order: Order::Little };
+        let text = wished.and_then(text_length).filter(|&len| count.is_multiple_of(len));
+        let element = match (field.ty, self.version, text) {
+            (Type::Atomic(Atomic::Char), _, Some(len)) => {
+                let text = DataType::FixedBytes(len);
+                little(if len == count { text } else { side_by_side(&little(text), count / len) })
             }
-            (ty, _) => {
-                Element { data_type: side_by_side(&self.fixed(model, ty)?, count), order: Order::Little }
+            (Type::Atomic(Atomic::Char), Version::V2, None) if !field.shape.is_empty() || count > 1 => {
+                little(DataType::FixedBytes(count))
+            }
+            _ => {
+                let one = self.fixed(model, field.ty, wished.map(|wished| element_of(field, wished)))?;
+                if count == 1 && field.shape.is_empty() { one } else { little(side_by_side(&one, count)) }
             }
         };
         Ok(ZarrField { name, element, shape: vec![] })
@@ -140,7 +185,7 @@ impl Target {
     /// Returns the data type of lists of any length: bytes, since zarr-python opens no store with lists of numbers. Only where netCDF's
     /// metadata does not say what the bytes are, they are lists of numbers.
     fn list(self, model: &Model, ty: Type, of: Type) -> Result<DataType> {
-        let element = self.fixed(model, of)?;
+        let element = self.fixed(model, of, None)?;
         let is_number = super::is_number(&element.data_type);
         let is_byte = matches!(of, Type::Atomic(Atomic::Ubyte | Atomic::Char));
         match self.version {
@@ -160,7 +205,47 @@ impl Target {
 /// Those of [`Target::element`].
 pub(super) fn fixed(model: &Model, ty: Type) -> Result<Element> {
     // Bytes are the same in both versions.
-    Target { version: Version::V2, is_netcdf: true }.fixed(model, ty)
+    Target { version: Version::V2, is_netcdf: true }.fixed(model, ty, None)
+}
+
+/// True if elements of a data type become those of a type, and no other data type has to stand for them. Of a compound its fields decide.
+fn becomes(model: &Model, element: &Element, ty: Type) -> bool {
+    match (ty, &element.data_type) {
+        (Type::User(id), DataType::Bool) => match &model.user_type(id).class {
+            Class::Enum { base: Atomic::Ubyte, members } => {
+                members.iter().all(|&(_, number)| (0..=1).contains(&number))
+            }
+            _ => false,
+        },
+        (Type::User(id), DataType::Complex(size)) => match &model.user_type(id).class {
+            Class::Compound { fields, .. } => complex(fields) == Some(*size),
+            _ => false,
+        },
+        (Type::User(_), _) => false,
+        (Type::Atomic(atomic), data_type) => {
+            data_type.size().is_some() && types::atomic(data_type) == Some(atomic)
+        }
+    }
+}
+
+/// Returns the fields of a structure, if there are so many.
+fn wished_fields(wished: Option<&Element>, count: usize) -> Option<&[ZarrField]> {
+    match &wished?.data_type {
+        DataType::Struct(fields) if fields.len() == count => Some(fields),
+        _ => None,
+    }
+}
+
+/// Returns the length of the bytes of text in a stored field, or in each of several side by side.
+fn text_length(stored: &ZarrField) -> Option<usize> {
+    let data_type = match &stored.element.data_type {
+        DataType::Struct(parts) => &parts.first()?.element.data_type,
+        data_type => data_type,
+    };
+    match *data_type {
+        DataType::FixedBytes(len) if len > 0 => Some(len),
+        _ => None,
+    }
 }
 
 /// Returns the element of which a stored field has one for each value of a field of a compound.

@@ -1,8 +1,9 @@
 //! From values of user-defined types to the bytes of stored elements.
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_model::{Atomic, Class, Model, Type, Value, Values, each_numbers};
+use ferrocdf_model::{Class, Model, Type, Value, Values, each_numbers};
 use ferrocdf_zarr::{DataType, Element, without_zeros};
+use half::f16;
 
 use super::data_types;
 
@@ -39,6 +40,25 @@ pub(super) fn text(element: &Element, bytes: &[u8]) -> Vec<u8> {
         }
         _ => bytes.to_vec(),
     }
+}
+
+/// Returns the bytes of text in an element of a fixed size.
+///
+/// # Errors
+/// `NC_EVARSIZE` for longer text.
+pub(super) fn text_of_size(element: &Element, bytes: &[u8]) -> Result<Vec<u8>> {
+    let (size, mut stored) = (element.data_type.size().unwrap_or(0), text(element, bytes));
+    if stored.len() > size {
+        let what = format!("text that takes {} bytes, where the store has room for {size}", stored.len());
+        return Err(Error::new(Code::EVARSIZE, what));
+    }
+    stored.resize(size, 0);
+    Ok(stored)
+}
+
+/// Adds a number as one of 16 bits.
+pub(super) fn half(number: f32, order: Order, into: &mut Vec<u8>) {
+    ordered(&f16::from_f32(number).to_le_bytes(), order, into);
 }
 
 /// Returns the type of the elements of a vlen.
@@ -108,13 +128,16 @@ fn encode(model: &Model, ty: Type, element: &Element, value: &Value, into: &mut 
                 encode_numbers(values, element.order, into)?;
             }
         }
-        (data_type, Value::Atomic(values), None) if values.ty() == ty => {
-            // Numbers of 16 bits are wider in netCDF.
-            let is_same =
-                matches!(values, Values::Char(_)) || data_type.size() == values.atomic().map(Atomic::size);
-            if !is_same {
-                return Err(Error::new(Code::EPERM, "elements with numbers of 16 bits are only read"));
+        (DataType::FixedText(_) | DataType::FixedBytes(_), Value::Atomic(Values::String(list)), None) => {
+            for string in list {
+                into.extend(text_of_size(element, string.as_deref().unwrap_or_default())?);
             }
+        }
+        // Numbers of 16 bits are wider in netCDF.
+        (DataType::Float(2), Value::Atomic(Values::Float(list)), None) => {
+            list.iter().for_each(|&number| half(number, element.order, into));
+        }
+        (_, Value::Atomic(values), None) if values.ty() == ty => {
             encode_numbers(values, element.order, into)?;
         }
         _ => return Err(wrong()),

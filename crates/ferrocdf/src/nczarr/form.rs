@@ -1,34 +1,45 @@
 //! How an array is stored where netCDF has no word for it: what a copy in another Zarr store is to keep.
 //!
-//! Reading notes it in the model ([`ZarrForm`]), a writer takes it from there. Stores of version 2 with netCDF's metadata take none of it,
-//! since netCDF-C opens no store with these data types, and reads any order of dimensions as the usual one.
+//! Reading notes it in the model ([`ZarrForm`]), a writer takes it from there. Stores of version 2 with netCDF's metadata take only
+//! structures, since netCDF-C opens no store with these data types, and reads any order of dimensions as the usual one.
 
 use ferrocdf_bytes::Order;
-use ferrocdf_model::{Atomic, Attr, Class, Endian, Model, Type, Values, VarId, ZarrForm};
-use ferrocdf_zarr::{ArrayMetadata, DataType, Element, TimeUnit};
+use ferrocdf_model::{Atomic, Attr, Class, Container, Endian, Model, Type, Values, VarId, ZarrForm};
+use ferrocdf_zarr::{ArrayMetadata, DataType, Element, Json, TimeUnit};
 
 use super::data_types::Target;
-use super::{name, types, values};
+use super::{name, values};
 
 /// Returns how an array is stored that is a variable of a type.
 pub(super) fn read(model: &Model, metadata: &ArrayMetadata, ty: Type) -> ZarrForm {
     let rank = metadata.chunk_shape.len();
+    let is_v3 = model.format().container() == Container::ZarrV3;
     let pipeline = metadata.pipeline.as_ref().ok();
     let order = pipeline.map(|pipeline| pipeline.order(rank)).filter(|order| !order.is_sorted());
     let shards = pipeline.and_then(|pipeline| pipeline.shards.first());
     let data_type = &metadata.element.data_type;
     let is_kept = match data_type {
-        DataType::Bool | DataType::Float(2) | DataType::DateTime(_) | DataType::TimeDelta(_) => true,
+        DataType::Bool
+        | DataType::Float(2)
+        | DataType::DateTime(_)
+        | DataType::TimeDelta(_)
+        | DataType::Struct(_) => true,
         DataType::FixedBytes(_) | DataType::FixedText(_) => ty == Type::Atomic(Atomic::String),
         _ => false,
     };
+    let spelling = || match metadata.element.to_v2() {
+        Json::String(text) => text,
+        fields => fields.to_string(),
+    };
     ZarrForm {
-        data_type: metadata.element.to_v2().as_str().filter(|_| is_kept).map(str::to_string),
+        data_type: is_kept.then(spelling),
         order: order.unwrap_or_default(),
         index_first: shards.is_some_and(|shards| shards.index_first),
-        // Of other types the attribute `_FillValue` tells it.
+        // Of numbers of version 2 the attribute `_FillValue` tells it.
         fill: match (data_type, ty) {
-            (DataType::Bool | DataType::Complex(_), _)
+            (_, Type::Atomic(_)) if is_v3 => values::value_of_fill(model, metadata, ty).and_then(Result::ok),
+            (DataType::Bool | DataType::Complex(_) | DataType::Raw(_) | DataType::Struct(_), _)
+            | (DataType::DateTime(_) | DataType::TimeDelta(_), _)
             | (DataType::FixedBytes(_) | DataType::FixedText(_), Type::Atomic(Atomic::String)) => {
                 values::value_of_fill(model, metadata, ty).and_then(Result::ok)
             }
@@ -41,7 +52,13 @@ pub(super) fn read(model: &Model, metadata: &ArrayMetadata, ty: Type) -> ZarrFor
 pub(super) fn of_new(model: &Model, var: VarId, target: Target) -> ZarrForm {
     let form = &model.var(var).storage.zarr;
     if target.is_for_netcdf_c() {
-        return ZarrForm::default();
+        // NetCDF-C opens no store with structures, whatever their fields are.
+        let is_compound = |id| matches!(model.user_type(id).class, Class::Compound { .. });
+        let is_structure = matches!(model.var(var).ty, Type::User(id) if is_compound(id));
+        return ZarrForm {
+            data_type: form.data_type.clone().filter(|_| is_structure),
+            ..ZarrForm::default()
+        };
     }
     let mut sorted = form.order.clone();
     sorted.sort_unstable();
@@ -49,27 +66,19 @@ pub(super) fn of_new(model: &Model, var: VarId, target: Target) -> ZarrForm {
     ZarrForm { order: form.order.clone().into_iter().filter(|_| is_order).collect(), ..form.clone() }
 }
 
-/// Returns the element of a form, if it becomes the type of the variable.
-pub(super) fn element(model: &Model, var: VarId, form: &ZarrForm, target: Target) -> Option<Element> {
-    let mut element = Element::from_typestring(form.data_type.as_ref()?)?;
-    let is_same = match (model.var(var).ty, &element.data_type) {
-        // NetCDF's metadata has bytes of the length 1 for characters.
-        (_, DataType::FixedBytes(1)) if target.is_netcdf => false,
-        (Type::User(id), DataType::Bool) => match &model.user_type(id).class {
-            Class::Enum { base: Atomic::Ubyte, members } => {
-                members.iter().all(|&(_, number)| (0..=1).contains(&number))
-            }
-            _ => false,
-        },
-        (Type::Atomic(atomic), data_type) => types::atomic(data_type) == Some(atomic),
-        (Type::User(_), _) => false,
+/// Returns the data type of a form, with the byte order that a variable has.
+pub(super) fn element(model: &Model, var: VarId, form: &ZarrForm) -> Option<Element> {
+    let text = form.data_type.as_ref()?;
+    let mut element = match Json::parse(text.as_bytes()) {
+        Ok(fields @ Json::Array(_)) => Element::from_v2(&fields)?,
+        _ => Element::from_typestring(text)?,
     };
     match model.var(var).storage.endian {
         Some(Endian::Big) => element.order = Order::Big,
         Some(Endian::Little) => element.order = Order::Little,
         None => {}
     }
-    is_same.then_some(element)
+    Some(element)
 }
 
 /// Returns the attributes that netCDF programs need for times, which in Zarr the data type says.

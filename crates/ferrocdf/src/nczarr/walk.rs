@@ -327,7 +327,8 @@ impl Walk {
         let id = self.type_at(own.get(TYPE_REFERENCE)?.as_str()?)?;
         let version = self.version();
         let target = Target { version, is_netcdf: true };
-        let mut element = target.element(&self.model, Type::User(id), metadata.element.order).ok()?;
+        let Element { order, .. } = metadata.element;
+        let mut element = target.element(&self.model, Type::User(id), order, Some(&metadata.element)).ok()?;
         if version == Version::V3 {
             // A codec says the byte order, also of the numbers in structures.
             element.set_order(metadata.element.order);

@@ -14,6 +14,7 @@ mod target;
 mod web_server;
 mod zarr_copies;
 mod zarr_damaged;
+mod zarr_fidelity;
 mod zarr_forms;
 mod zarr_kept;
 mod zarr_unreadable;

@@ -9,18 +9,21 @@ use ferrocdf_tools::ncgen::{Program, run};
 
 use crate::nccopy::call;
 
-const KINDS: [&str; 4] = ["nczarr2", "nczarr3", "zarr2", "zarr3"];
+/// The kinds of stores.
+pub const KINDS: [&str; 4] = ["nczarr2", "nczarr3", "zarr2", "zarr3"];
 
-fn text_of(path: &Path) -> String {
+/// Returns the text of an object; empty if there is none.
+pub fn text_of(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-fn copy(kind: &str, from: &Path, to: &Path) {
+/// Copies with `nccopy`, which has nothing to say.
+pub fn copy(kind: &str, from: &Path, to: &Path) {
     assert_eq!(call(&["-k", kind, from.to_str().unwrap(), to.to_str().unwrap()]), (0, String::new()));
 }
 
 /// Returns the object with the attributes of the array `v`.
-fn attributes_of(store: &Path) -> String {
+pub fn attributes_of(store: &Path) -> String {
     let v3 = text_of(&store.join("v/zarr.json"));
     if v3.is_empty() { text_of(&store.join("v/.zattrs")) } else { v3 }
 }
@@ -218,7 +221,7 @@ fn copies_have_the_fill_mode_of_their_source_and_no_fill_value_without_need() {
 }
 
 /// Makes a file of CDL. Returns the exit code and what was said.
-fn ncgen(kind: &str, cdl: &str, path: &Path) -> (u8, String) {
+pub fn ncgen(kind: &str, cdl: &str, path: &Path) -> (u8, String) {
     let mut errors = vec![];
     let args = ["ncgen", "-k", kind, "-o", path.to_str().unwrap(), "-"].map(OsString::from);
     let code = run(Program::Ncgen, args, &mut cdl.as_bytes(), &mut vec![], &mut errors);

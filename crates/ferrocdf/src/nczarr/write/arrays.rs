@@ -8,7 +8,6 @@ use ferrocdf_model::{
     Chunking, Endian, Filter, Model, NamedCodec, Owner, Storage, StoredFill, Type, Values, VarId,
 };
 use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, MAX_SHARD, NewArray, Version};
-use half::f16;
 
 use crate::nc4::chosen_chunks;
 use crate::nczarr::data_types::Target;
@@ -32,10 +31,14 @@ pub(super) fn of(
     let storage = &model.var(var).storage;
     let target = Target { version, is_netcdf: options.nczarr };
     let form = form::of_new(model, var, target);
-    let element = match form::element(model, var, &form, target) {
-        Some(element) => element,
-        None => element(model, var, target)?,
+    let order = match storage.endian {
+        Some(Endian::Big) => Order::Big,
+        Some(Endian::Little) | None => Order::Little,
     };
+    let wished = form::element(model, var, &form);
+    let element = target
+        .element(model, model.var(var).ty, order, wished.as_ref())
+        .map_err(|error| error.at(model.var_path(var)))?;
     let chunk_shape = chunk_shape(model, var);
     let mut shape = model.shape(var);
     let array = ArrayInfo {
@@ -87,14 +90,6 @@ fn shard_shape(model: &Model, var: VarId, element: &Element) -> Result<Option<Ve
         "shards of shape {shards:?}, of more than {MAX_SHARD} bytes: each is written whole, from memory; ask for smaller ones"
     );
     Err(Error::new(Code::EINVAL, what).at(model.var_path(var)))
-}
-
-fn element(model: &Model, var: VarId, target: Target) -> Result<Element> {
-    let order = match model.var(var).storage.endian {
-        Some(Endian::Big) => Order::Big,
-        Some(Endian::Little) | None => Order::Little,
-    };
-    target.element(model, model.var(var).ty, order).map_err(|error| error.at(model.var_path(var)))
 }
 
 /// Returns the shape of the chunks. They may be longer than the dimensions, as in all of Zarr.
@@ -205,16 +200,10 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             let bytes = list.first().cloned().flatten().unwrap_or_default();
             FillValue::Value(Json::String(text(&bytes)))
         }
-        (Values::String(list), Some(size)) => {
-            let mut bytes =
-                encode::text(element, list.first().and_then(Option::as_deref).unwrap_or_default());
-            if bytes.len() > size {
-                let what =
-                    format!("a fill value of {} bytes, where strings have at most {size}", bytes.len());
-                return Err(Error::new(Code::EVARSIZE, what).at(model.var_path(var)));
-            }
-            bytes.resize(size, 0);
-            FillValue::Bytes(bytes)
+        (Values::String(list), Some(_)) => {
+            let fill = list.first().and_then(Option::as_deref).unwrap_or_default();
+            let in_fill = |error: Error| error.at("_FillValue").at(model.var_path(var));
+            FillValue::Bytes(encode::text_of_size(element, fill).map_err(in_fill)?)
         }
         (Values::User(_, list), size) => {
             let bytes = list.first().map(|value| encode::bytes(model, model.var(var).ty, element, value));
@@ -225,11 +214,9 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
             }
         }
         (Values::Float(list), Some(2)) => {
-            let number = f16::from_f32(list.first().copied().unwrap_or_default());
-            FillValue::Bytes(match element.order {
-                Order::Little => number.to_le_bytes().to_vec(),
-                Order::Big => number.to_be_bytes().to_vec(),
-            })
+            let mut bytes = vec![];
+            encode::half(list.first().copied().unwrap_or_default(), element.order, &mut bytes);
+            FillValue::Bytes(bytes)
         }
         (Values::Char(bytes), _) => FillValue::Bytes(bytes.iter().copied().take(1).collect()),
         (numbers, _) => FillValue::Bytes(encode::number(numbers, element.order)),

@@ -125,6 +125,10 @@ impl NcZarrWriter {
             true => node.document.clone(),
             false => with_shape(&node.document, &model.shape(var)),
         };
+        let has_fill = model.find_attr(Owner::Var(var), b"_FillValue").is_some();
+        if node.drops_fill && !has_fill && node.has_all_chunks(&model.shape(var))? {
+            metadata = with_member(&metadata, "fill_value", Json::Null);
+        }
         let mut reserved = vec![];
         let names = || described.dims.iter().map(|&dim| string(model.dim(dim).name.as_bytes()));
         let is_fill = |attr: &Attr| attr.name.as_bytes() == b"_FillValue";

@@ -16,7 +16,7 @@ mod puts;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_array::Array;
+use ferrocdf_array::{Array, ChunkLocation, Layout};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
@@ -111,6 +111,9 @@ struct VariableNode {
     quantize: Option<Quantize>,
     /// How the array was described, if it was made by this writer.
     described: Option<NewArray>,
+    /// True if the array has no fill value once all its chunks are stored: one of version 2 without `_FillValue`, of which xarray would
+    /// mask elements.
+    drops_fill: bool,
     /// What writes it, once something is written or read.
     data: Mutex<Option<Arc<Data>>>,
 }
@@ -385,6 +388,10 @@ impl VariableNode {
             alias,
             quantize: model.var(var).storage.quantize.filter(|_| is_float),
             described: Some(described),
+            drops_fill: version == Version::V2
+                && !options.nczarr
+                && model.var(var).storage.fill.is_none()
+                && model.find_attr(Owner::Var(var), b"_FillValue").is_none(),
             data: Mutex::default(),
         })
     }
@@ -402,7 +409,32 @@ impl VariableNode {
             alias: None,
             quantize: quantize_of(model, var),
             described: None,
+            drops_fill: false,
             data: Mutex::default(),
+        }
+    }
+
+    /// True if all chunks of an array of a shape are stored, which this writer made.
+    fn has_all_chunks(&self, shape: &[u64]) -> Result<bool> {
+        /// Chunks of which the writer certainly knows whether they are stored.
+        const MAX: u64 = 1 << 20;
+        let grid = shape.iter().zip(&self.metadata.chunk_shape).map(|(len, chunk)| len.div_ceil(*chunk));
+        let (grid, first): (Vec<u64>, _) = (grid.collect(), vec![0; shape.len()]);
+        let all = grid.iter().fold(1u64, |all, &count| all.saturating_mul(count));
+        let data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
+        match data.as_deref() {
+            _ if all == 0 || all > MAX => Ok(all == 0),
+            None => Ok(false),
+            Some(Data::Array(array)) => match &array.layout {
+                Layout::Chunked(chunks) => {
+                    let locations = chunks.index.locate(&first, &grid)?;
+                    Ok(!locations.contains(&ChunkLocation::Missing))
+                }
+                _ => Ok(false),
+            },
+            Some(Data::Elements(elements)) => {
+                Ok(elements.lock().unwrap_or_else(PoisonError::into_inner).stored_chunks() as u64 == all)
+            }
         }
     }
 
@@ -440,7 +472,9 @@ impl NcZarrWriter {
             is_new: node.is_new,
             can_grow: dims.iter().map(|&dim| model.dim(dim).unlimited).collect(),
             // Other programs read anything where chunks of an array without a fill value are missing.
-            keeps_empty: self.options.keeps_empty_chunks || node.metadata.fill_value == FillValue::Undefined,
+            keeps_empty: self.options.keeps_empty_chunks
+                || node.metadata.fill_value == FillValue::Undefined
+                || node.drops_fill,
             is_shared: !node.is_new && self.is_shared(),
             conflicts: self.conflicts,
         };
