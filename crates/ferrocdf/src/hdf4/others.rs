@@ -31,8 +31,8 @@ pub(super) struct Table {
     ty: TypeId,
 }
 
-/// Adds the Vdatas and rasters of a file to a model, and returns them in the order of their variables. What cannot be read stays among the
-/// skipped objects.
+/// Adds the Vdatas and rasters of a file to a model, and returns them in the order of their variables. A raster that cannot be read is
+/// among the unreadable datasets then.
 pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Vec<Other> {
     let (mut others, mut names) = (vec![], Taken::in_root(model));
     let Rasters { rasters, attributes: of_file, unreadable } = Rasters::read(file);
@@ -42,7 +42,14 @@ pub(super) fn add(model: &mut Model, file: &File, datasets: &mut Datasets) -> Ve
         let name = attribute_names.take(&attribute.name);
         push_attribute(model, ROOT, &Attribute { name: name.as_bytes().to_vec(), ..attribute });
     }
-    for raster in rasters.into_iter().filter_map(Result::ok) {
+    for raster in rasters {
+        let raster = match raster {
+            Ok(raster) => raster,
+            Err(error) => {
+                datasets.unreadable.push(error);
+                continue;
+            }
+        };
         datasets.unreadable.extend(raster.unreadable);
         let lens: Vec<(&str, u64)> = raster.axes.into_iter().zip(raster.var.shape.iter().copied()).collect();
         let storage = file.for_each(&[()], |()| storage(file, &raster.var)).pop();

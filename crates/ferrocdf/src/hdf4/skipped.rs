@@ -36,14 +36,14 @@ pub(super) fn skipped(file: &File, datasets: &Datasets, shown: &HashSet<u16>, sh
     }
     for raster in Rasters::read(file).rasters {
         match raster {
-            Ok(_) if shows_all => {}
+            // One that cannot be read is among the unreadable datasets.
+            _ if shows_all => {}
             Ok(raster) => {
                 let Var { name, shape, .. } = &raster.var;
                 let lens = raster.axes.iter().zip(shape).map(|(axis, len)| format!("{len} {axis}"));
                 let lens = lens.collect::<Vec<_>>().join(", ");
                 found.other_kinds.push(format!("{}: raster of {lens}, {NO_DATASET}", name.escape_ascii()));
             }
-            Err(error) if shows_all => found.reasons.push(error.to_string()),
             Err(error) => found.other_kinds.push(error.to_string()),
         }
     }

@@ -225,6 +225,7 @@ fn rasters_that_an_old_interface_compressed_are_read_or_say_that_they_are_jpeg()
     assert_eq!(values, [[&[9; 14][..], &[1, 2]].concat(), squares.as_flattened().to_vec()]);
     let left_out = all.left_out();
     assert!(left_out.len() == 1 && left_out[0].contains("JPEG, which is not read"), "{left_out:?}");
+    assert!(all.lost().is_some_and(|error| error.to_string().contains("JPEG")), "a copy of all lacks it");
 }
 
 #[test]

@@ -34,7 +34,7 @@ const WAITING: usize = 12;
 const COST: Cost = Cost { latency: Latency::Remote, gap: WINDOW, window: 1 << 20, in_flight: 4 };
 
 /// The decoded bytes of an element, as a blob. An element of several planes of bytes is read as the planes.
-struct Planar {
+struct Decoded {
     source: Encoded,
     chain: Arc<Chain>,
     /// Number of decoded bytes.
@@ -65,19 +65,19 @@ pub(crate) fn decoded(
     windows: &Arc<Windows>,
 ) -> Option<Arc<dyn Blob>> {
     let first = chain.stream(len)?;
-    let is_planar = first.planes() > 1;
+    let has_planes = first.planes() > 1;
     let fit = CHECKPOINT_BYTES.checked_div(first.memory()).unwrap_or(CHECKPOINTS);
     let state = State { waiting: vec![], checkpoints: vec![], spacing: SPACING };
     let (checkpoints, number) = (fit.clamp(1, CHECKPOINTS), windows.element());
     let (state, windows) = (Mutex::new(state), windows.clone());
-    let planar = Planar { source, chain, len, first, checkpoints, state, windows, number };
-    Some(match is_planar {
-        true => Arc::new(planes::Elements::new(planar)),
-        false => Arc::new(planar),
+    let decoded = Decoded { source, chain, len, first, checkpoints, state, windows, number };
+    Some(match has_planes {
+        true => Arc::new(planes::Elements::new(decoded)),
+        false => Arc::new(decoded),
     })
 }
 
-impl Planar {
+impl Decoded {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,7 +191,7 @@ impl Planar {
     }
 }
 
-impl Blob for Planar {
+impl Blob for Decoded {
     fn size(&self) -> Result<u64> {
         Ok(self.len)
     }

@@ -5,7 +5,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_codec::unshuffle_part;
 use ferrocdf_store::{Blob, forward};
 
-use super::Planar;
+use super::Decoded;
 use crate::lazy::Lazy;
 
 /// Bytes that are put together at once, a multiple of all numbers of planes.
@@ -13,12 +13,12 @@ const PART: usize = 256 << 10;
 
 /// The numbers, put together from their planes. Each plane has a decoder of its own.
 pub struct Elements {
-    inner: Planar,
+    inner: Decoded,
     planes: Lazy<usize>,
 }
 
 impl Elements {
-    pub fn new(inner: Planar) -> Elements {
+    pub fn new(inner: Decoded) -> Elements {
         Elements { inner, planes: Lazy::default() }
     }
 
