@@ -93,6 +93,11 @@ fn copies_of_version_3_have_its_fill_values_and_miss_the_same_chunks() {
         }
         copy("zarr2", &at("in.zarr"), &at("out.zarr"));
         assert_eq!(values("out.zarr"), [7, 7, 1, 2]);
+        // An array without missing chunks keeps it as well.
+        std::fs::write(at("in.zarr/v/c/0"), b"\x03\0\0\0\x04\0\0\0").unwrap();
+        copy("zarr3", &at("in.zarr"), &at("out.zarr"));
+        assert!(attributes_of(&at("out.zarr")).contains(r#""fill_value": 7"#));
+        std::fs::remove_file(at("in.zarr/v/c/0")).unwrap();
     }
 }
 
