@@ -3,6 +3,8 @@
 //! The decision that shaped it: a field is passed as `&mut`, a decoder fills it in, the others only look at it. Lists
 //! are read one element at a time, so that a count that lies runs out of bytes before it can allocate.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::{Code, Error, Result};
@@ -35,6 +37,7 @@ impl Bytes for Vec<u8> {
 }
 
 impl<const N: usize> Bytes for SmallVec<[u8; N]> {
+    #[inline]
     fn of(bytes: &[u8]) -> Self {
         SmallVec::from_slice(bytes)
     }
@@ -52,8 +55,20 @@ pub trait Coder: Sized {
     fn bytes<B: Bytes>(&mut self, name: &'static str, len: u64, value: &mut B) -> Result<()>;
 
     /// A position in the file, or something that leads to one: an unsigned integer that people read in hexadecimal.
+    #[inline]
     fn position(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
         self.uint(name, width, value)
+    }
+
+    /// `len` raw bytes that readers do not copy: `place` tells where they are, counted from the start of the structure. Writers write
+    /// `bytes`, and zeros behind them up to `len`.
+    fn place(&mut self, name: &'static str, len: u64, bytes: &[u8], place: &mut Range<usize>) -> Result<()> {
+        let start = self.offset() as usize;
+        let mut value = bytes.to_vec();
+        value.resize(len as usize, 0);
+        self.bytes(name, len, &mut value)?;
+        *place = start..self.offset() as usize;
+        Ok(())
     }
 
     /// Bytes with a NUL behind them, which is not one of them. Coders that read have a method of their own.
@@ -154,11 +169,20 @@ impl Coder for Decoder<'_> {
         Ok(())
     }
 
+    #[inline]
     fn bytes<B: Bytes>(&mut self, name: &'static str, len: u64, value: &mut B) -> Result<()> {
         let bytes = self.take(name, len)?;
         if !self.skims {
             *value = B::of(bytes);
         }
+        Ok(())
+    }
+
+    #[inline]
+    fn place(&mut self, name: &'static str, len: u64, _bytes: &[u8], place: &mut Range<usize>) -> Result<()> {
+        let start = self.at;
+        self.take(name, len)?;
+        *place = start..self.at;
         Ok(())
     }
 
@@ -175,10 +199,12 @@ impl Coder for Decoder<'_> {
         Ok(())
     }
 
+    #[inline]
     fn pad(&mut self, unit: usize) -> Result<()> {
         self.take("padding", padding(self.at as u64, unit)).map(drop)
     }
 
+    #[inline]
     fn list<T: Default>(
         &mut self,
         name: &'static str,
@@ -200,6 +226,7 @@ impl Coder for Decoder<'_> {
         Ok(())
     }
 
+    #[inline]
     fn offset(&self) -> u64 {
         self.at as u64
     }
@@ -395,6 +422,13 @@ impl Coder for Dumper<'_> {
         Ok(())
     }
 
+    fn place(&mut self, name: &'static str, len: u64, bytes: &[u8], place: &mut Range<usize>) -> Result<()> {
+        let (at, rest) = (self.offset(), self.rest());
+        self.decoder.place(name, len, bytes, place)?;
+        self.line_of_bytes(at, name, &rest[..place.len()]);
+        Ok(())
+    }
+
     fn until_nul<B: Bytes>(&mut self, name: &'static str, value: &mut B) -> Result<()> {
         let at = self.offset();
         self.decoder.until_nul(name, value)?;
@@ -483,6 +517,23 @@ mod tests {
         assert!(Pair::default().fields(&mut dumper).is_err());
         let whole = "       0 tag = 7\n       2 length = 1\n       3 text = \"x\" (1 bytes)\n";
         assert_eq!(dumper.finish(), format!("{whole}       4 tag = 9\n       6 length = 4\n"));
+    }
+
+    #[test]
+    fn places_are_told_and_filled_up() {
+        let mut encoder = Encoder::new(Order::Little, 0);
+        encoder.uint("tag", 1, &mut 9).unwrap();
+        encoder.place("text", 4, b"ab", &mut (0..0)).unwrap();
+        let bytes = encoder.finish();
+        assert_eq!(bytes, b"\x09ab\0\0");
+        let (mut decoder, mut dumper) =
+            (Decoder::new(&bytes, Order::Little, true), Dumper::new(&bytes, Order::Little));
+        let (mut place, mut shown) = (0..0, 0..0);
+        decoder.uint("tag", 1, &mut 0).and_then(|()| decoder.place("text", 4, b"", &mut place)).unwrap();
+        dumper.uint("tag", 1, &mut 0).and_then(|()| dumper.place("text", 4, b"", &mut shown)).unwrap();
+        assert_eq!((place, shown), (1..5, 1..5));
+        assert!(decoder.place("text", 1, b"", &mut (0..0)).is_err());
+        assert!(dumper.finish().ends_with("1 text = \"ab\\x00\\x00\" (4 bytes)\n"));
     }
 
     #[test]

@@ -340,9 +340,10 @@ fn attribute(name: &str, values: &[i32]) -> Vec<u8> {
     let space = Dataspace { kind: SpaceKind::Simple, dims: vec![values.len() as u64], max: None };
     let data: Vec<u8> = values.iter().copied().flat_map(i32::to_le_bytes).collect();
     let (datatype, dataspace) = (int().encode().unwrap(), space.encode(SIZES).unwrap());
-    let (flags, charset, name) = (0, 1, name.as_bytes().into());
-    let (datatype, dataspace) = (datatype.into(), dataspace.into());
-    AttributeMessage { flags, name, charset, datatype, dataspace, data: &data }.encode().unwrap()
+    let (flags, charset, name) = (0, 1, name.as_bytes());
+    AttributeMessage { flags, name, charset, datatype: &datatype, dataspace: &dataspace, data: &data }
+        .encode()
+        .unwrap()
 }
 
 fn link(name: &str, order: Option<i64>, target: LinkTarget) -> Link {
@@ -577,10 +578,10 @@ fn committed_types(imaged: bool) {
     let dataspace = space.encode(SIZES).unwrap();
     let parts = AttributeMessage {
         flags: 1,
-        name: b"att"[..].into(),
+        name: b"att",
         charset: 0,
-        datatype: shared[..].into(),
-        dataspace: dataspace.clone().into(),
+        datatype: &shared,
+        dataspace: &dataspace,
         data: &data,
     };
     let address = Some(file.add(&data));

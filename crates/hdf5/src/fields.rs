@@ -18,6 +18,7 @@ pub trait Fields: Coder {
     }
 
     /// A version number, which is one of `known`.
+    #[inline]
     fn version(&mut self, known: RangeInclusive<u8>, version: &mut u8) -> Result<()> {
         self.int("version", version)?;
         if known.contains(version) {
@@ -27,6 +28,7 @@ pub trait Fields: Coder {
     }
 
     /// An unsigned number with the width of its type.
+    #[inline]
     fn int<T: Copy + Into<u64> + TryFrom<u64>>(&mut self, name: &'static str, value: &mut T) -> Result<()> {
         let mut wide = (*value).into();
         self.uint(name, size_of::<T>(), &mut wide)?;
@@ -36,6 +38,7 @@ pub trait Fields: Coder {
     }
 
     /// Up to 8 bytes without a meaning: zero when written, and not looked at when read.
+    #[inline]
     fn reserved(&mut self, len: usize) -> Result<()> {
         if len == 0 {
             return Ok(());
@@ -45,7 +48,7 @@ pub trait Fields: Coder {
 
     /// The four bytes that name a structure.
     fn signature(&mut self, signature: &[u8; 4]) -> Result<()> {
-        let mut found = SmallVec::from(*signature);
+        let mut found = SmallVec::<[u8; 4]>::from(*signature);
         self.bytes("signature", 4, &mut found)?;
         if found[..] == signature[..] {
             return Ok(());
@@ -55,11 +58,13 @@ pub trait Fields: Coder {
     }
 
     /// A length of the file's width.
+    #[inline]
     fn length(&mut self, name: &'static str, sizes: Sizes, value: &mut u64) -> Result<()> {
         self.uint(name, sizes.length, value)
     }
 
     /// A length of the file's width; `None` is the one without limit.
+    #[inline]
     fn limit(&mut self, name: &'static str, sizes: Sizes, value: &mut Option<u64>) -> Result<()> {
         let mut stored = value.unwrap_or(sizes.unlimited());
         self.length(name, sizes, &mut stored)?;
@@ -68,6 +73,7 @@ pub trait Fields: Coder {
     }
 
     /// An address; `None` is the undefined one.
+    #[inline]
     fn address(&mut self, name: &'static str, sizes: Sizes, value: &mut Option<Address>) -> Result<()> {
         if *value == Some(Address(sizes.undefined())) {
             return Err(self.wrong(format!("{name} is the address that means none")));
@@ -79,6 +85,7 @@ pub trait Fields: Coder {
     }
 
     /// An address that is defined.
+    #[inline]
     fn defined(&mut self, name: &'static str, sizes: Sizes, value: &mut Address) -> Result<()> {
         let mut stored = Some(*value);
         self.address(name, sizes, &mut stored)?;

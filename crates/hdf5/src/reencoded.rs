@@ -78,10 +78,10 @@ fn message(kind: u16, body: &[u8], sizes: Sizes, counts: &mut Counts) -> Result<
             assert_eq!(AttributeMessage::decode(&again).unwrap(), cut);
             note(counts, if body[0] == 3 { "attribute 3" } else { "attribute 1, 2" }, body == again);
             if cut.flags & 1 == 0 {
-                message(kind::DATATYPE, &cut.datatype, sizes, counts)?;
+                message(kind::DATATYPE, cut.datatype, sizes, counts)?;
             }
             if cut.flags & 2 == 0 {
-                message(kind::DATASPACE, &cut.dataspace, sizes, counts)?;
+                message(kind::DATASPACE, cut.dataspace, sizes, counts)?;
             }
         }
         kind::LINK => {

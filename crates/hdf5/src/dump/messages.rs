@@ -162,8 +162,7 @@ impl Walk<'_> {
     /// Prints an attribute message with the datatype and the dataspace in it, and the collections of the global heap with its elements.
     pub(super) fn attribute(&mut self, at: Address, body: &[u8]) -> Result<()> {
         let sizes = self.source.sizes;
-        let mut message = AttributeMessage::default();
-        let mut record = Prefix { version: 0, message: &mut message };
+        let mut record = Prefix::default();
         let whole = self.show("attribute message", at, body, |dumper| {
             record.fields(dumper)?;
             raw("data", dumper)
@@ -173,14 +172,14 @@ impl Walk<'_> {
         }
         let Ok(message) = AttributeMessage::decode(body) else { return Ok(()) };
         for (number, shared, part) in
-            [(kind::DATATYPE, 0x01, &message.datatype), (kind::DATASPACE, 0x02, &message.dataspace)]
+            [(kind::DATATYPE, 0x01, message.datatype), (kind::DATASPACE, 0x02, message.dataspace)]
         {
             let flags = if message.flags & shared != 0 { Message::SHARED } else { 0 };
             self.write(&format!("    {} of the attribute\n", kind::name(number)))?;
             self.message(at, number, flags, part, "")?;
         }
         if message.flags & 0x01 == 0
-            && let Ok(Datatype { class: Class::Variable { .. }, .. }) = Datatype::decode(&message.datatype)
+            && let Ok(Datatype { class: Class::Variable { .. }, .. }) = Datatype::decode(message.datatype)
         {
             self.collections(message.data, sizes);
         }

@@ -54,7 +54,7 @@ pub(super) fn committed_type(body: &[u8], sizes: Sizes) -> Option<Address> {
     if message.flags & 0x01 == 0 {
         return None;
     }
-    committed_at(&message.datatype, sizes)
+    committed_at(message.datatype, sizes)
 }
 
 /// The object that a shared message is of, unless it is in the shared message table.

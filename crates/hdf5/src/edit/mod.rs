@@ -486,10 +486,10 @@ impl Editor {
         };
         let body = AttributeMessage {
             flags: u8::from(at.is_some()),
-            name: name.as_bytes().into(),
+            name: name.as_bytes(),
             charset: u8::from(!name.is_ascii()),
-            datatype: stored.into(),
-            dataspace: space.encode(sizes)?.into(),
+            datatype: &stored,
+            dataspace: &space.encode(sizes)?,
             data: &data,
         }
         .encode()?;
@@ -538,7 +538,7 @@ impl Editor {
             return Err(Error::new(Code::ENAMEINUSE, format!("attribute {new:?} is there already")));
         }
         let mut message = AttributeMessage::decode(&found.body)?;
-        (message.name, message.charset) = (new.as_bytes().into(), u8::from(!new.is_ascii()));
+        (message.name, message.charset) = (new.as_bytes(), u8::from(!new.is_ascii()));
         let body = message.encode()?;
         attributes.list.rename(old.as_bytes(), new.as_bytes());
         attributes.changed = true;

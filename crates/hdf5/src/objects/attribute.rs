@@ -14,7 +14,7 @@ use crate::trees::btree2::Tree;
 use crate::wire::bad;
 use crate::{Address, File, Source};
 
-use super::attribute_message::{AttributeMessage, Part};
+use super::attribute_message::AttributeMessage;
 use super::dense_info::{DenseInfo, DenseRecord, NO_ORDER, Of};
 use super::header::{Message, Object, kind};
 use super::shared;
@@ -215,13 +215,13 @@ impl Object {
                 return;
             };
             let decoded = match (flags & 0x01, datatype.first()) {
-                (0, Some(first)) if classes.contains(&(first & 0x0f)) => Datatype::decode(&datatype),
+                (0, Some(first)) if classes.contains(&(first & 0x0f)) => Datatype::decode(datatype),
                 (0, _) => return,
-                _ => shared::resolve(self.file(), kind::DATATYPE, &datatype)
+                _ => shared::resolve(self.file(), kind::DATATYPE, datatype)
                     .and_then(|real| Datatype::decode(&real.body)),
             };
             if let Ok(datatype) = decoded {
-                visit(&name, datatype);
+                visit(name, datatype);
             }
         };
         self.messages(kind::ATTRIBUTE).filter_map(|message| message.body().ok()).for_each(&mut look);
@@ -244,7 +244,7 @@ impl Object {
     pub fn attribute(&self, name: &[u8]) -> Result<Option<Attribute>> {
         for message in self.messages(kind::ATTRIBUTE) {
             let Ok(body) = message.body() else { continue };
-            if name_of(body).is_ok_and(|found| *found == *name) {
+            if name_of(body).is_ok_and(|found| found == name) {
                 return Attribute::decode(self.file(), body, Stored::Here(message).order()).map(Some);
             }
         }
@@ -257,7 +257,7 @@ impl Object {
             let record = record(bytes)?;
             Ok(match hash.cmp(&record.hash) {
                 // Names of one hash are in the order of their bytes.
-                Ordering::Equal => name.cmp(&name_of(message.insert(record.message(file, heap()?)?))?),
+                Ordering::Equal => name.cmp(name_of(message.insert(record.message(file, heap()?)?))?),
                 other => other,
             })
         })?;
@@ -284,12 +284,12 @@ fn named(
     visit: &mut dyn FnMut(&[u8], Result<Attribute>),
 ) {
     match body.and_then(AttributeMessage::decode) {
-        Ok(message) => visit(&message.name, Attribute::of(file, &message, order)),
+        Ok(message) => visit(message.name, Attribute::of(file, &message, order)),
         Err(error) => visit(&[], Err(error)),
     }
 }
 
-fn name_of(body: &[u8]) -> Result<Part> {
+fn name_of(body: &[u8]) -> Result<&[u8]> {
     Ok(AttributeMessage::decode(body)?.name)
 }
 
@@ -301,7 +301,7 @@ impl Attribute {
 
     fn of(file: &File, message: &AttributeMessage<'_>, order: Option<u32>) -> Result<Attribute> {
         Self::from_parts(file, message, order)
-            .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(&message.name))))
+            .map_err(|error| error.at(format_args!("attribute {:?}", String::from_utf8_lossy(message.name))))
     }
 
     fn from_parts(file: &File, message: &AttributeMessage<'_>, order: Option<u32>) -> Result<Attribute> {

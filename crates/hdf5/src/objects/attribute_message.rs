@@ -1,8 +1,9 @@
 //! "Attribute Message" (IV.A.2.m), versions 1 to 3, cut into its parts.
 #![deny(clippy::arithmetic_side_effects)]
 
+use std::ops::Range;
+
 use ferrocdf_bytes::{Coder, Record, Result};
-use smallvec::SmallVec;
 
 use crate::fields::{self, Fields};
 use crate::wire::up_to_nul;
@@ -11,48 +12,48 @@ const WHAT: &str = "attribute message";
 /// The version that is written.
 const VERSION: u8 = 3;
 
-/// The bytes of a name, a datatype or a dataspace, most of which are short.
-pub(crate) type Part = SmallVec<[u8; 40]>;
-
 /// An attribute message. Datatype and dataspace are messages themselves.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AttributeMessage<'a> {
     /// Bit 0 if the datatype, bit 1 if the dataspace is a shared message.
     pub flags: u8,
     /// The name, which has no NUL in it.
-    pub name: Part,
+    pub name: &'a [u8],
     /// The encoding of the name: 0 ASCII, 1 UTF-8.
     pub charset: u8,
     /// The datatype message.
-    pub datatype: Part,
+    pub datatype: &'a [u8],
     /// The dataspace message.
-    pub dataspace: Part,
+    pub dataspace: &'a [u8],
     /// The elements; there may be something behind them.
     pub data: &'a [u8],
 }
 
 /// "Attribute Message" without its last field, "Data", which takes the rest.
-pub(crate) struct Prefix<'m, 'a> {
-    pub version: u8,
-    pub message: &'m mut AttributeMessage<'a>,
+#[derive(Default)]
+pub(crate) struct Prefix<'a> {
+    version: u8,
+    /// What is written; of what is read, the numbers.
+    message: AttributeMessage<'a>,
+    /// Where name, datatype and dataspace are.
+    places: [Range<usize>; 3],
 }
 
-impl Record for Prefix<'_, '_> {
+impl Record for Prefix<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        let AttributeMessage { flags, name, charset, datatype, dataspace, .. } = &mut *self.message;
+        let AttributeMessage { flags, name, charset, datatype, dataspace, .. } = &mut self.message;
         c.version(1..=3, &mut self.version)?;
         let version = self.version;
         match version {
             1 => c.reserved(1)?,
             _ => c.int("flags", flags)?,
         }
-        if !C::READS {
-            if name.contains(&0) {
-                return Err(c.wrong("a name with a NUL in it"));
-            }
-            name.push(0);
+        if name.contains(&0) {
+            return Err(c.wrong("a name with a NUL in it"));
         }
-        let mut sizes = [name.len() as u64, datatype.len() as u64, dataspace.len() as u64];
+        // A NUL ends the name.
+        let mut sizes =
+            [(name.len() as u64).saturating_add(1), datatype.len() as u64, dataspace.len() as u64];
         c.uint("name size", 2, &mut sizes[0])?;
         c.uint("datatype size", 2, &mut sizes[1])?;
         c.uint("dataspace size", 2, &mut sizes[2])?;
@@ -61,12 +62,12 @@ impl Record for Prefix<'_, '_> {
         }
         // Padded in the first version.
         let unit = if version == 1 { 8 } else { 1 };
-        c.bytes("name", sizes[0], name)?;
-        name.truncate(up_to_nul(name).len());
+        let [name_place, datatype_place, dataspace_place] = &mut self.places;
+        c.place("name", sizes[0], name, name_place)?;
         c.pad(unit)?;
-        c.bytes("datatype", sizes[1], datatype)?;
+        c.place("datatype", sizes[1], datatype, datatype_place)?;
         c.pad(unit)?;
-        c.bytes("dataspace", sizes[2], dataspace)?;
+        c.place("dataspace", sizes[2], dataspace, dataspace_place)?;
         c.pad(unit)
     }
 }
@@ -77,10 +78,11 @@ impl<'a> AttributeMessage<'a> {
     /// # Errors
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(body: &'a [u8]) -> Result<AttributeMessage<'a>> {
-        let mut message = AttributeMessage::default();
-        let taken = fields::read(&mut Prefix { version: 0, message: &mut message }, WHAT, body)?;
-        message.data = body.get(taken..).unwrap_or_default();
-        Ok(message)
+        let mut prefix = Prefix::default();
+        let taken = fields::read(&mut prefix, WHAT, body)?;
+        let [name, datatype, dataspace] = prefix.places.map(|place| body.get(place).unwrap_or_default());
+        let data = body.get(taken..).unwrap_or_default();
+        Ok(AttributeMessage { name: up_to_nul(name), datatype, dataspace, data, ..prefix.message })
     }
 
     /// The message, of version 3.
@@ -88,7 +90,8 @@ impl<'a> AttributeMessage<'a> {
     /// # Errors
     /// `ERANGE` for parts of 64 KiB, and a NUL in the name.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut bytes = fields::write(&mut Prefix { version: VERSION, message: &mut self.clone() }, WHAT)?;
+        let mut prefix = Prefix { version: VERSION, message: *self, places: Default::default() };
+        let mut bytes = fields::write(&mut prefix, WHAT)?;
         bytes.extend_from_slice(self.data);
         Ok(bytes)
     }
@@ -102,10 +105,10 @@ mod tests {
     fn messages_of_all_versions_are_cut_and_written_as_the_latest() {
         let cut = AttributeMessage {
             flags: 1,
-            name: b"ab"[..].into(),
+            name: b"ab",
             charset: 1,
-            datatype: b"types"[..].into(),
-            dataspace: b"space"[..].into(),
+            datatype: b"types",
+            dataspace: b"space",
             data: b"xy",
         };
         let decode = |bytes: &[u8]| {
@@ -115,13 +118,12 @@ mod tests {
         let three = cut.encode().unwrap();
         assert_eq!(three, [&[3, 1, 3, 0, 5, 0, 5, 0, 1][..], b"ab\0typesspacexy"].concat());
         assert_eq!(AttributeMessage::decode(&three).unwrap(), cut);
-        let with = |flags, charset| {
-            (AttributeMessage { flags, charset, ..cut.clone() }.encode().unwrap(), flags, charset)
-        };
+        let with =
+            |flags, charset| (AttributeMessage { flags, charset, ..cut }.encode().unwrap(), flags, charset);
         let two = [&[2, 1, 3, 0, 5, 0, 5, 0][..], b"ab\0typesspacexy"].concat();
         assert_eq!(decode(&two), with(1, 0));
         let one = [&[1, 0, 3, 0, 5, 0, 5, 0][..], b"ab\0\0\0\0\0\0types\0\0\0space\0\0\0xy"].concat();
         assert_eq!(decode(&one), with(0, 0));
-        assert!(AttributeMessage { name: b"a\0"[..].into(), ..cut }.encode().is_err());
+        assert!(AttributeMessage { name: b"a\0", ..cut }.encode().is_err());
     }
 }

@@ -138,14 +138,14 @@ impl Stored {
         let sizes = source.sizes;
         let mut stored = Stored::new(sizes);
         let bytes = source.read_some(WHAT, at, Self::len(sizes) as u64)?;
-        wire::decode(&mut stored, WHAT, at, &bytes)?;
+        let taken = fields::read(&mut stored, WHAT, &bytes).map_err(|error| error.at(at))?;
         let bytes = source.read_on(WHAT, at, bytes, stored.whole_len())?;
-        let rest = fields::read_checked(&mut stored, WHAT, at, &bytes)?;
+        let body = wire::checked(WHAT, at, &bytes)?;
         if stored.filters_length == 0 {
             return Ok((stored, None));
         }
         let mut filters = Filters { sizes, len: stored.filters_length, root: (0, 0), pipeline: vec![] };
-        wire::decode(&mut filters, WHAT, at, rest)?;
+        wire::decode(&mut filters, WHAT, at, body.get(taken..).unwrap_or_default())?;
         Ok((stored, Some(filters)))
     }
 

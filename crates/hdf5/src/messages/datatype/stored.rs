@@ -69,7 +69,7 @@ impl Class {
     fn of_number(number: u8) -> Option<Class> {
         let (order, pads) = (ByteOrder::Little, Pads { low: false, high: false, internal: false });
         let (offset, precision) = (0, 0);
-        let base = Box::default();
+        let base = Box::default;
         Some(match number {
             0 => Class::Integer(Integer { order, pads, signed: false, offset, precision }),
             1 => Class::Float(Float {
@@ -91,10 +91,10 @@ impl Class {
             5 => Class::Opaque { tag: vec![] },
             6 => Class::Compound { members: vec![] },
             7 => Class::Reference(Reference::Object),
-            8 => Class::Enumeration { base, members: vec![] },
-            9 => Class::Variable { text: None, base },
-            10 => Class::Array { dims: vec![], base },
-            11 => Class::Complex { homogeneous: false, form: 0, base },
+            8 => Class::Enumeration { base: base(), members: vec![] },
+            9 => Class::Variable { text: None, base: base() },
+            10 => Class::Array { dims: vec![], base: base() },
+            11 => Class::Complex { homogeneous: false, form: 0, base: base() },
             _ => return None,
         })
     }
