@@ -12,7 +12,20 @@ use crate::run::Outcome;
 use modules::{Module, imports};
 
 /// How many files of a crate are in circles yet. The task fails when there are more, and when there are fewer than this says.
-const KNOWN: &[(&str, usize)] = &[];
+const KNOWN: &[(&str, usize)] = &[
+    ("bench", 4),
+    ("capi", 29),
+    ("cdl", 4),
+    ("codec", 13),
+    ("ferrocdf", 14),
+    ("h5filters", 2),
+    ("hdf4", 9),
+    ("hdf5", 23),
+    ("model", 5),
+    ("store", 8),
+    ("tools", 4),
+    ("zarr", 4),
+];
 
 /// Finds the circles of all crates.
 pub fn circles(_args: &[String]) -> Outcome {

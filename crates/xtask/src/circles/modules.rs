@@ -131,7 +131,7 @@ impl Reader<'_> {
             }
             [first, "::", ..] if is_name(first) => {
                 let (path, rest) = path(tokens);
-                self.named.paths.extend(self.from_root(&path));
+                self.named.paths.extend(self.rooted(&path));
                 tokens.len() - rest.len()
             }
             _ => 1,
@@ -149,12 +149,11 @@ impl Reader<'_> {
                     self.tree(part, &path);
                 }
             }
-            Some(&"*") => self.named.globs.extend(self.from_root(&path)),
+            Some(&"*") => self.named.globs.extend(self.rooted(&path)),
             _ => {
                 let alias = tokens.iter().position(|token| *token == "as").map(|at| tokens[at + 1]);
                 let path = path.strip_suffix(&["self"]).unwrap_or(&path);
-                let (Some(target), Some(name)) = (self.from_root(path), alias.or(path.last().copied()))
-                else {
+                let (Some(target), Some(name)) = (self.rooted(path), alias.or(path.last().copied())) else {
                     return;
                 };
                 self.named.paths.push(target.clone());
@@ -164,7 +163,7 @@ impl Reader<'_> {
     }
 
     /// A path from the root of the crate; none if it leads out of it, or is that of a type of this file.
-    fn from_root(&self, path: &[&str]) -> Option<Module> {
+    fn rooted(&self, path: &[&str]) -> Option<Module> {
         let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Module>();
         match path {
             ["crate", rest @ ..] => Some(owned(rest)),
