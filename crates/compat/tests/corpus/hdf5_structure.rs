@@ -16,7 +16,7 @@ fn structures_of_all_files_are_printed() {
     assert!(files.len() > 1000, "only {} HDF5 files", files.len());
     let arrays = [
         "fixed array data block\n",
-        "extensible array secondary block\n",
+        "extensible array data block\n",
         "fractal heap indirect block\n",
         "global heap collection\n",
     ];
