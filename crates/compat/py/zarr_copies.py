@@ -4,8 +4,6 @@
 `same STORE COPY VERSION`: the copy has the dtype, the chunks, the shards, the codecs' order of dimensions and the values of the store.
 `xarray STORE COPY`: xarray gives the same variables of both.
 `edited STORE`: what a test wrote to a store that `make` made is there, and the rest.
-`make_codecs STORE VERSION`: arrays with codecs that make numbers of numbers.
-`same_codecs STORE COPY VERSIONS`: the copy has these codecs, and the values.
 `values STORE`: the codecs and the sum of each array.
 """
 
@@ -125,53 +123,6 @@ def same(path, copy, versions):
         np.testing.assert_array_equal(array[...], other[...], err_msg=name)
 
 
-def of_elements(version):
-    """Codecs that make numbers of numbers, and the dtypes of their arrays."""
-    if version == 2:
-        import numcodecs as codecs
-    else:
-        import zarr.codecs.numcodecs as codecs
-
-    yield "delta", "i4", [codecs.Delta(dtype="<i4", astype="<i2")]
-    yield "scaled", "f8", [codecs.FixedScaleOffset(offset=1, scale=8, dtype="<f8", astype="<u2")]
-    yield "quantized", "f4", [codecs.Quantize(digits=2, dtype="<f4")]
-    yield "narrow", "i8", [codecs.AsType(encode_dtype="<i2", decode_dtype="<i8")]
-    yield "several", "i4", [codecs.Delta(dtype="<i4"), codecs.AsType(encode_dtype="<i2", decode_dtype="<i4")]
-
-
-def make_codecs(path, version):
-    import numcodecs
-
-    group = zarr.create_group(path, zarr_format=int(version))
-    compressor = numcodecs.Zlib(3) if version == "2" else zarr.codecs.GzipCodec(level=3)
-    for name, dtype, filters in of_elements(int(version)):
-        for suffix, compressors in [("", None), ("_packed", compressor)]:
-            array = group.create_array(
-                name + suffix, dtype=dtype, shape=(6, 8), chunks=(2, 3), filters=filters, compressors=compressors)
-            array[:] = numbers(dtype, (6, 8)) if dtype[0] == "i" else np.arange(48).reshape(6, 8) / 8 + 1
-
-
-def same_codecs(path, copy, versions):
-    def codecs(array):
-        metadata = array.metadata.to_dict()
-        if metadata["zarr_format"] == 2:
-            return metadata["filters"], metadata["compressor"]
-        codecs = [codec for codec in metadata["codecs"] if codec["name"] != "bytes"]
-        for codec in codecs:
-            # It is the same where it is left out.
-            if "dtype" in codec["configuration"]:
-                codec["configuration"].setdefault("astype", codec["configuration"]["dtype"])
-        return codecs
-
-    a, b = zarr.open_group(path, mode="r"), zarr.open_group(copy, mode="r")
-    assert set(a.array_keys()) == set(b.array_keys())
-    for name, array in a.arrays():
-        if versions in ("22", "33"):
-            assert codecs(array) == codecs(b[name]), (name, codecs(array), codecs(b[name]))
-        assert len(array.filters) == len(b[name].filters), (name, b[name].filters)
-        np.testing.assert_array_equal(array[...], b[name][...], err_msg=name)
-
-
 def in_xarray(path, copy):
     import xarray
 
@@ -206,4 +157,4 @@ def values(path):
 
 if __name__ == "__main__":
     {"make": lambda p, v: make(p, int(v)), "same": same, "xarray": in_xarray, "edited": edited,
-     "values": values, "make_codecs": make_codecs, "same_codecs": same_codecs}[sys.argv[1]](*sys.argv[2:])
+     "values": values}[sys.argv[1]](*sys.argv[2:])

@@ -1,6 +1,7 @@
 """Random netCDF-4 files, and comparisons of what programs read of their copies, for the judges of Zarr stores."""
 
 import base64
+import json
 import math
 import random
 import struct

@@ -151,10 +151,8 @@ pub struct ZarrForm {
 pub struct NamedCodec {
     /// The registered name.
     pub name: String,
-    /// The parameters; `None` for a codec that a new array cannot have, since it depends on the shape of a chunk or on values.
+    /// The parameters; `None` for a codec that depends on the type or the shape of a chunk, which a new array cannot have.
     pub params: Option<Vec<u32>>,
-    /// True if the parameters depend on the type of the elements: only an array of the same type can have the codec.
-    pub is_of_elements: bool,
     /// The number of [`Storage::filters`] that are applied before it.
     pub filters_before: usize,
 }

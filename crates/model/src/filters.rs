@@ -85,12 +85,8 @@ mod tests {
 
     #[test]
     fn named_codecs_have_the_number_0_among_filters() {
-        let codec = |filters_before| NamedCodec {
-            name: "gzip".to_string(),
-            params: Some(vec![1]),
-            is_of_elements: false,
-            filters_before,
-        };
+        let codec =
+            |filters_before| NamedCodec { name: "gzip".to_string(), params: Some(vec![1]), filters_before };
         let filter = |id| Filter { id, params: vec![] };
         let storage = Storage {
             filters: vec![filter(2), filter(1)],

@@ -71,16 +71,6 @@ const MAX_CHUNKS: u64 = 1 << 24;
 const ARRAY_CODECS: [&str; 7] =
     ["bitround", "cast_value", "numcodecs.pcodec", "numcodecs.zfpy", "packbits", "reshape", "scale_offset"];
 
-/// Codecs from numbers to as many numbers: in a pipeline they come before the one that makes bytes. Without `bitround`, whose registered name
-/// in version 3 keeps zarr-python from opening a store, and which would replace that of numcodecs.
-const CODECS_OF_ELEMENTS: [&str; 6] =
-    ["astype", "cast_value", "delta", "fixedscaleoffset", "quantize", "scale_offset"];
-
-/// True for a codec without an HDF5 number that makes numbers of as many numbers, and whose parameters depend on their type alone.
-pub fn is_codec_of_elements(name: &str) -> bool {
-    CODECS_OF_ELEMENTS.contains(&name)
-}
-
 fn step((id, params): (FilterId, Vec<u32>)) -> Step {
     Step { id, name: String::new(), optional: false, params }
 }

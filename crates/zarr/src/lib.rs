@@ -22,7 +22,7 @@ mod written_elements;
 
 pub use array::StoredObjects;
 pub use blocks::Block;
-pub use codecs::{ElementForm, Pipeline, Shards, is_codec_of_elements};
+pub use codecs::{ElementForm, Pipeline, Shards};
 pub use conflicts::Conflicts;
 pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
 pub use elements::{Elements, without_zeros};

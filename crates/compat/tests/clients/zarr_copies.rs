@@ -60,20 +60,6 @@ fn copies_keep_types_shards_and_orders() {
 }
 
 #[test]
-fn copies_keep_codecs_of_elements() {
-    let place = Place::new();
-    for from in ["2", "3"] {
-        let source = place.path(&format!("{from}.zarr"));
-        judge(&["make_codecs", &source, from]);
-        for (kind, to) in [("zarr2", "2"), ("zarr3", "3"), ("nczarr2", "2"), ("nczarr3", "3")] {
-            let copy = place.path(&format!("{from}-{kind}.zarr"));
-            nccopy(&["-k", kind, &source, &copy]);
-            judge(&["same_codecs", &source, &copy, &format!("{from}{to}")]);
-        }
-    }
-}
-
-#[test]
 fn stores_of_16_bit_floats_and_text_of_a_fixed_length_are_edited() {
     let place = Place::new();
     for version in ["2", "3"] {

@@ -3,7 +3,7 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Codecs, FilterId};
 use ferrocdf_model::{Attr, Filter, Model, NamedCodec, Values, VarId};
-use ferrocdf_zarr::{Json, is_codec_of_elements};
+use ferrocdf_zarr::Json;
 
 use super::{LZ4, name};
 use crate::plugins;
@@ -59,14 +59,9 @@ pub(super) fn filters_of(steps: impl Iterator<Item = Parameters>) -> (Vec<Filter
                 filters.push(Filter { id: Filter::LZ4, params });
             }
             FilterId::Named(name) => {
-                let is_of_elements = is_codec_of_elements(&name);
-                let is_carried = is_of_elements || BYTE_CODECS.contains(&&*name);
-                named_codecs.push(NamedCodec {
-                    name: name.to_string(),
-                    params: is_carried.then_some(params),
-                    is_of_elements,
-                    filters_before: filters.len(),
-                });
+                let is_of_bytes = BYTE_CODECS.contains(&&*name);
+                let (name, filters_before) = (name.to_string(), filters.len());
+                named_codecs.push(NamedCodec { name, params: is_of_bytes.then_some(params), filters_before });
             }
         }
     }
@@ -91,10 +86,9 @@ pub fn define_codecs(model: &mut Model, var: VarId, text: &str) -> Result<Vec<St
         let what = "it tells other filters than _Filter, _Shuffle, _DeflateLevel and _Fletcher32: leave one of them out";
         return Err(wrong(Code::EINVAL, what));
     }
-    let depends = |codec: &NamedCodec| codec.params.is_none() || codec.is_of_elements;
-    let left_out = named_codecs.iter().filter(|codec| depends(codec));
+    let left_out = named_codecs.iter().filter(|codec| codec.params.is_none());
     let left_out = left_out.map(|codec| codec.name.clone()).collect();
-    named_codecs.retain(|codec| !depends(codec));
+    named_codecs.retain(|codec| codec.params.is_some());
     let storage = &mut model.var_mut(var).storage;
     (storage.filters, storage.named_codecs) = (filters, named_codecs);
     Ok(left_out)

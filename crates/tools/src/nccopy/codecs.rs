@@ -1,7 +1,7 @@
 //! Codecs of Zarr arrays that have no HDF5 number, in copies.
 
 use ferrocdf::model::{Filter, NamedCodec, Storage};
-use ferrocdf::{Container, Format, Model, VarId};
+use ferrocdf::{Format, Model, VarId};
 
 use super::options::Options;
 use super::schema;
@@ -20,25 +20,6 @@ pub fn carry(storage: &mut Storage, format: Format) {
         }
     }
 }
-
-/// Takes away codecs of elements, unless they come first, the copy of a variable has the same chunks of the same numbers, and the version of
-/// the format has them.
-pub fn keep_of_elements(storage: &mut Storage, from: &Storage, is_number: bool, format: Format) {
-    let is_same = is_number
-        && from.zarr.data_type.is_none()
-        && (&from.chunking, from.endian) == (&storage.chunking, storage.endian);
-    let is_known = |name: &str| format.container() == Container::ZarrV3 || !ONLY_V3.contains(&name);
-    let is_first = |codec: &NamedCodec| codec.is_of_elements && codec.filters_before == 0;
-    let first = storage.named_codecs.iter().take_while(|codec| is_first(codec)).count();
-    let mut at = 0;
-    storage.named_codecs.retain(|codec| {
-        at += 1;
-        !codec.is_of_elements || (is_same && at <= first && is_known(&codec.name))
-    });
-}
-
-/// Codecs of elements that version 2 does not have.
-const ONLY_V3: [&str; 2] = ["cast_value", "scale_offset"];
 
 /// Returns the parameters of deflate for a codec that compresses as deflate does, in another frame.
 fn deflate_of(codec: &NamedCodec) -> Option<Vec<u32>> {

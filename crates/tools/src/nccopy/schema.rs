@@ -4,9 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, StoredFill, UserType};
 use ferrocdf::spec::Spec;
-use ferrocdf::{
-    Atomic, Code, Container, DimId, Error, File, Format, GroupId, Model, Owner, Result, Type, Values, VarId,
-};
+    Code, Container, DimId, Error, File, Format, GroupId, Model, Owner, Result, Type, Values, VarId,
 
 use super::Stop;
 use super::options::{Choice, Options};
@@ -353,8 +351,6 @@ fn choose_storage(
             }
         }
     }
-    let is_number = matches!(source.var(var).ty, Type::Atomic(atomic) if !matches!(atomic, Atomic::Char | Atomic::String));
-    codecs::keep_of_elements(&mut storage, &source.var(var).storage, is_number, target.format());
     // Plugins do not take parameters that they have set as ones that they are to set.
     storage.settled = storage.as_usual && storage.filters == filters && storage.chunking == chunking;
     // A Zarr store has those that a user gave.

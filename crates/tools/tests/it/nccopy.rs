@@ -142,13 +142,11 @@ fn codecs_without_an_hdf5_number_are_kept_or_told() {
     let source = store("s.zarr", "zarr");
 
     let (code, said) = call(&[&source, &store("copy.zarr", "nczarr,file")]);
-    assert_eq!((code, &*said), (0, ""));
+    assert_eq!((code, &*said), (0, "nccopy: /v: copied without the codecs delta\n"));
     let copied = std::fs::read_to_string(at("copy.zarr/v/.zarray")).unwrap();
     let copied: String = copied.split_whitespace().collect();
     assert!(copied.contains(r#""compressor":{"id":"gzip","level":3}"#), "{copied}");
-    let filters =
-        r#""filters":[{"id":"delta","dtype":"<i4","astype":"<i4"},{"id":"shuffle","elementsize":4}]"#;
-    assert!(copied.contains(filters), "{copied}");
+    assert!(copied.contains(r#""filters":[{"id":"shuffle","elementsize":4}]"#), "{copied}");
     let v: Vec<i32> = File::open(at("copy.zarr")).unwrap().variable("v").unwrap().get_values(..).unwrap();
     assert_eq!(v, [7; 4]);
 

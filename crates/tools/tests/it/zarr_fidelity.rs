@@ -2,7 +2,6 @@
 
 use ferrocdf::{File, GroupId, Owner, Values};
 
-use crate::nccopy::call;
 use crate::zarr_copies::{KINDS, attributes_of, copy, ncgen, text_of};
 
 #[test]
@@ -145,55 +144,5 @@ fn fill_values_that_are_no_attributes_are_told() {
             "{said}"
         );
         assert_eq!(said.contains("/a and 2 more: "), kind == "zarr3", "{said}");
-    }
-}
-
-#[test]
-fn codecs_of_elements_are_carried_to_arrays_of_the_same_type() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    std::fs::create_dir_all(at("in.zarr/v")).unwrap();
-    std::fs::write(at("in.zarr/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
-    let delta = r#""dtype": "<i4","astype": "<i2""#;
-    let array = format!(
-        r#"{{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i4", "fill_value": null, "order": "C",
-        "filters": [{{"id": "delta", {delta}}}], "compressor": null}}"#
-    );
-    std::fs::write(at("in.zarr/v/.zarray"), array).unwrap();
-    let chunks: [&[u8]; 2] = [b"\x07\0\x01\0", b"\x03\0\xff\xff"];
-    std::fs::write(at("in.zarr/v/0"), chunks[0]).unwrap();
-    std::fs::write(at("in.zarr/v/1"), chunks[1]).unwrap();
-    let values = |store: &str| -> Vec<i32> {
-        File::open(at(store)).unwrap().variable("v").unwrap().get_values(..).unwrap()
-    };
-    for first in KINDS {
-        copy(first, &at("in.zarr"), &at("once.zarr"));
-        for second in KINDS {
-            copy(second, &at("once.zarr"), &at("twice.zarr"));
-            let is_v2 = second.ends_with('2');
-            let array = text_of(&at("twice.zarr/v").join(if is_v2 { ".zarray" } else { "zarr.json" }));
-            let codec = match is_v2 {
-                true => format!(r#""compressor": null, "filters": [{{"id": "delta",{delta}}}]"#),
-                false => format!(
-                    r#"[{{"name": "numcodecs.delta","configuration": {{{delta}}}}},{{"name": "bytes""#
-                ),
-            };
-            assert!(array.replace(", \"", ",\"").contains(&codec.replace(", \"", ",\"")), "{array} {codec}");
-            for (number, chunk) in chunks.iter().enumerate() {
-                let object = if is_v2 { format!("v/{number}") } else { format!("v/c/{number}") };
-                assert_eq!(std::fs::read(at("twice.zarr").join(object)).unwrap(), *chunk);
-            }
-            assert_eq!(values("twice.zarr"), [7, 8, 3, 2]);
-        }
-    }
-    // Other chunks and other formats do not have it.
-    for (options, to) in
-        [(&["-c", "_Anonymous_Dim_4/4", "-k", "zarr2"][..], "long.zarr"), (&["-k", "nc4"], "a.nc")]
-    {
-        let paths = [at("in.zarr"), at(to)].map(|path| path.to_str().unwrap().to_string());
-        let (code, said) = call(&[options, &[&paths[0], &paths[1]]].concat());
-        assert_eq!(code, 0, "{said}");
-        assert!(said.contains("/v: copied without the codecs delta"), "{said}");
-        assert_eq!(values(to), [7, 8, 3, 2]);
     }
 }

@@ -3,10 +3,9 @@
 //! Only what the specifications and the registry zarr-extensions name is written, so that every reader knows it.
 
 use ferrocdf_bytes::{Code, Error, Order, Result};
-use ferrocdf_codec::{Codecs, FilterId, Step};
+use ferrocdf_codec::{Codecs, Step};
 
 use super::{ChunkKeys, Version};
-use crate::codecs::is_codec_of_elements;
 use crate::data_type::{DataType, Element, FillValue};
 use crate::json::{Json, Members};
 
@@ -55,11 +54,10 @@ impl NewArray {
         let codec = |step: &Step| codec(step, Version::V2, known);
         let mut codecs = self.steps.iter().map(codec).collect::<Result<Vec<_>>>()?;
         // By convention the last filter is the compressor. A checksum alone is none: zarr-python 2 cannot read it of chunks with several
-        // dimensions. A codec of elements is none either.
+        // dimensions.
         let is_checksum = |codec: &Json| codec.get("id").and_then(Json::as_str) == Some("fletcher32");
         let compressor = match &codecs[..] {
             [alone] if is_checksum(alone) => None,
-            _ if self.steps.last().is_some_and(is_of_elements) => None,
             _ => codecs.pop(),
         };
         let object_codec = object_codec(&self.element.data_type);
@@ -100,16 +98,11 @@ impl NewArray {
             let order = self.order.iter().map(|&dim| Json::integer(dim)).collect();
             codecs.push(extension("transpose", vec![("order", Json::Array(order))]));
         }
-        let (of_elements, of_bytes) =
-            self.steps.split_at(self.steps.iter().take_while(|step| is_of_elements(step)).count());
-        for step in of_elements {
-            codecs.push(codec(step, Version::V3, known)?);
-        }
         codecs.push(match object_codec(&self.element.data_type) {
             Some(name) => extension(name, vec![]),
             None => bytes(self.element.order),
         });
-        for step in of_bytes {
+        for step in &self.steps {
             codecs.push(codec(step, Version::V3, known)?);
         }
         let mut chunk_shape = &self.chunk_shape;
@@ -201,10 +194,6 @@ fn codec(step: &Step, version: Version, known: &Codecs) -> Result<Json> {
     // Some readers want a configuration even where it is empty.
     let is_bare = version == Version::V3 && codec.get("configuration").is_none();
     Ok(if is_bare { with_member(&codec, "configuration", Json::Object(Members::default())) } else { codec })
-}
-
-fn is_of_elements(step: &Step) -> bool {
-    matches!(&step.id, FilterId::Named(name) if is_codec_of_elements(name))
 }
 
 /// Returns an extension point of version 3; one without configuration has no such member.

@@ -137,7 +137,7 @@ fn steps(
         Step { id: (*id).into(), name, optional: false, params }
     };
     let mut steps: Vec<Step> = filters.iter().map(step).collect();
-    for NamedCodec { name, params, filters_before, .. } in storage.named_codecs.iter().rev() {
+    for NamedCodec { name, params, filters_before } in storage.named_codecs.iter().rev() {
         let Some(params) = params.clone() else {
             let what = format!("the codec {name:?} depends on the array and cannot be given to a new one");
             return Err(Error::new(Code::EFILTER, what));
