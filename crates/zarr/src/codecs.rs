@@ -75,6 +75,20 @@ fn step((id, params): (FilterId, Vec<u32>)) -> Step {
     Step { id, name: String::new(), optional: false, params }
 }
 
+/// Codecs of numcodecs that compute with numbers, of two types: the first two parameters.
+const COMPUTING_CODECS: [&str; 4] = ["astype", "delta", "fixedscaleoffset", "quantize"];
+
+/// Sets the byte order of the numbers that filters compute with. In version 3 such codecs are given numbers, whose bytes the codec
+/// `bytes` makes after them: the order in their typestrings says nothing, other than in version 2.
+fn compute_in_order(steps: &mut [Step], order: Order) {
+    let computes = |step: &&mut Step| COMPUTING_CODECS.iter().any(|name| step.id == FilterId::named(name));
+    for step in steps.iter_mut().filter(computes) {
+        for ty in step.params.iter_mut().take(2) {
+            *ty = *ty & !1 | u32::from(order == Order::Big);
+        }
+    }
+}
+
 /// Returns the filter that stores elements with their dimensions in another order.
 fn transpose(order: Vec<u32>) -> Option<Step> {
     let is_identity = order.iter().enumerate().all(|(dim, &at)| at as usize == dim);
@@ -192,6 +206,7 @@ impl Pipeline {
             }
             has_bytes = true;
         }
+        compute_in_order(&mut pipeline.steps, element.order);
         match has_bytes {
             true => pipeline.check(element),
             false => Err(invalid("\"codecs\" has none that makes bytes of the elements")),

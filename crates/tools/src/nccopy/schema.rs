@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use ferrocdf::model::{Chunking, Class, Field, Filter, Storage, StoredFill, UserType};
 use ferrocdf::spec::Spec;
+use ferrocdf::{
     Code, Container, DimId, Error, File, Format, GroupId, Model, Owner, Result, Type, Values, VarId,
+};
 
 use super::Stop;
 use super::options::{Choice, Options};

@@ -57,6 +57,20 @@ fn chunks_change_their_type_and_shape_on_the_way() {
 }
 
 #[test]
+fn codecs_compute_in_the_order_of_bytes_whatever_their_typestrings_say() {
+    let values = [10.5, 11.0, 11.5, 12.0];
+    let codec =
+        |name: &str, rest: &str| format!(r#"{{"name": "numcodecs.{name}", "configuration": {{{rest}}}}}"#);
+    let rest = r#""offset": 0, "scale": 2, "dtype": "<f4", "astype": "<i2""#;
+    let codecs = format!("[{}, {BIG}]", codec("fixedscaleoffset", rest));
+    check("[4]", &codecs, &values, &[0, 21, 0, 22, 0, 23, 0, 24]);
+    let codecs = format!("[{}, \"bytes\"]", codec("delta", r#""dtype": ">f4""#));
+    check("[4]", &codecs, &values, [10.5f32, 0.5, 0.5, 0.5].map(f32::to_le_bytes).as_flattened());
+    let codecs = format!("[{}, {BIG}]", codec("astype", r#""decode_dtype": "<f4", "encode_dtype": ">f8""#));
+    check("[4]", &codecs, &values, values.map(f64::from).map(f64::to_be_bytes).as_flattened());
+}
+
+#[test]
 fn chunks_that_are_stored_like_the_fill_value_are_not_left_out() {
     // The fill value of 0 is clamped to the number that 10 is.
     let codecs = r#"[{"name": "scale_offset", "configuration": {"offset": 10}},
