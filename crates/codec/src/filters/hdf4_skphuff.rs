@@ -30,6 +30,9 @@ pub const ENTRY: Entry = Entry {
 /// Maximum number of trees, some 2 KiB each: numbers have 8 bytes at most, records some more.
 const MAX_TREES: u32 = 1 << 12;
 
+/// Maximum number of trees of a decoder that keeps its state between reads.
+const MAX_STREAM_TREES: usize = 64;
+
 /// The number of bytes, which is also the number of the first leaf.
 const LEAVES: usize = 256;
 
@@ -161,7 +164,7 @@ impl SliceCodec for SkippingHuffman {
     }
 
     fn stream(&self, len: u64) -> Option<Box<dyn StreamDecoder>> {
-        Some(Box::new(self.walk(len)))
+        (self.trees <= MAX_STREAM_TREES).then(|| Box::new(self.walk(len)) as Box<dyn StreamDecoder>)
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {

@@ -103,17 +103,14 @@ impl Target {
                     let wished = wished.and_then(|fields| fields.get(at));
                     let element = wished.map(|wished| element_of(field, wished));
                     let of = self.values(model, field.ty, element, depth, visits)?;
-                    // Text is one value of version 2, and of bytes with a fixed length.
-                    let is_text = field.ty == Type::Atomic(Atomic::Char)
-                        && (self.version == Version::V2 || wished.and_then(text_length).is_some());
-                    let count = match is_text {
-                        true => 1,
-                        false => field
-                            .shape
-                            .iter()
-                            .fold(of.saturating_mul(field.chars), |count, &len| count.saturating_mul(len)),
+                    let count = values_of(field);
+                    let is_text = field.ty == Type::Atomic(Atomic::Char);
+                    let values = match (wished.and_then(|wished| texts(wished, count)), self.version) {
+                        (Some(texts), _) if is_text => texts,
+                        (None, Version::V2) if is_text => 1,
+                        _ => of.saturating_mul(count),
                     };
-                    Some(all.saturating_add(count))
+                    Some(all.saturating_add(values))
                 })
             }
         }
@@ -163,13 +160,13 @@ impl Target {
     /// Returns a field. One with dimensions is a structure of as many fields: zarr-python opens no store with other structures.
     fn field(self, model: &Model, field: &Field, wished: Option<&ZarrField>) -> Result<ZarrField> {
         let name = field.name.to_str().into_owned();
-        let count = field.shape.iter().fold(field.chars, |count, &len| count.saturating_mul(len));
+        let count = values_of(field);
         let little = |data_type| Element { data_type, order: Order::Little };
-        let text = wished.and_then(text_length).filter(|&len| count.is_multiple_of(len));
-        let element = match (field.ty, self.version, text) {
-            (Type::Atomic(Atomic::Char), _, Some(len)) => {
-                let text = DataType::FixedBytes(len);
-                little(if len == count { text } else { side_by_side(&little(text), count / len) })
+        let texts = wished.and_then(|wished| texts(wished, count));
+        let element = match (field.ty, self.version, texts) {
+            (Type::Atomic(Atomic::Char), _, Some(texts)) => {
+                let text = DataType::FixedBytes(count / texts);
+                little(if texts == 1 { text } else { side_by_side(&little(text), texts) })
             }
             (Type::Atomic(Atomic::Char), Version::V2, None) if !field.shape.is_empty() || count > 1 => {
                 little(DataType::FixedBytes(count))
@@ -236,14 +233,19 @@ fn wished_fields(wished: Option<&Element>, count: usize) -> Option<&[ZarrField]>
     }
 }
 
-/// Returns the length of the bytes of text in a stored field, or in each of several side by side.
-fn text_length(stored: &ZarrField) -> Option<usize> {
+/// Returns the number of values of a field with dimensions; of text, the number of characters.
+fn values_of(field: &Field) -> usize {
+    field.shape.iter().fold(field.chars, |count, &len| count.saturating_mul(len))
+}
+
+/// Returns the number of texts of a fixed length in a stored field that has so many characters; `None` if it has none.
+fn texts(stored: &ZarrField, count: usize) -> Option<usize> {
     let data_type = match &stored.element.data_type {
         DataType::Struct(parts) => &parts.first()?.element.data_type,
         data_type => data_type,
     };
     match *data_type {
-        DataType::FixedBytes(len) if len > 0 => Some(len),
+        DataType::FixedBytes(len) if len > 0 && count > 0 && count.is_multiple_of(len) => Some(count / len),
         _ => None,
     }
 }

@@ -281,6 +281,24 @@ fn hostile_definitions_of_types_end_quickly() {
 }
 
 #[test]
+fn hostile_fields_of_text_are_counted() {
+    // 2^26 texts of one byte, each of which would be a field.
+    let chars = 1 << 26;
+    let group = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "attributes": {{"_nczarr_group": {{"dimensions": [], "arrays": ["v"], "subgroups": [], "types": [{{"name": "t", "class": "compound", "size": {chars}, "fields": [{{"name": "f", "type": "char", "offset": 0, "chars": {chars}}}]}}]}}}}}}"#
+    );
+    let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [], "data_type": {"name": "struct", "configuration": {"fields": [{"name": "f", "data_type": {"name": "null_terminated_bytes", "configuration": {"length_bytes": 1}}}]}}, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": []}}, "chunk_key_encoding": {"name": "default"}, "fill_value": "AA==", "codecs": [{"name": "bytes"}], "attributes": {"_nczarr_array": {"dimension_references": [], "type_reference": "/t"}}}"#;
+    let store = Arc::new(MemoryStore::default());
+    store.put("s.zarr/zarr.json", group.as_bytes()).unwrap();
+    store.put("s.zarr/v/zarr.json", array.as_bytes()).unwrap();
+    let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
+    let model = file.model();
+    let defined = model.type_in(GroupId::ROOT, b"t").expect("the definition alone is small");
+    assert_eq!(model.vars().len(), 1, "{:?}", file.left_out());
+    assert_ne!(model.vars()[0].ty, Type::User(defined));
+}
+
+#[test]
 fn enumerations_without_the_metadata_of_netcdf_have_the_attributes_of_cf() {
     for container in [Container::ZarrV2, Container::ZarrV3] {
         let store = Arc::new(MemoryStore::default());

@@ -81,6 +81,10 @@ impl Walk<'_> {
             if byte & (0x80 >> (bit % 8)) == 0 {
                 continue;
             }
+            // Each page would be an error of its own.
+            if self.left == 0 {
+                break;
+            }
             let at = Address(pages.at.0.saturating_add(page.saturating_mul(page_bytes)));
             let count = (pages.entries - page * pages.per_page).min(pages.per_page);
             let len = count.saturating_mul(width).saturating_add(CHECKSUM as u64);

@@ -141,9 +141,14 @@ impl Walk<'_> {
 
     /// Counts bytes that are read for the structure at an address.
     fn charge(&mut self, len: u64, at: Address) -> Result<()> {
-        let lies = || bad(format!("{at}: structures lie over one another"));
-        self.left = self.left.checked_sub(len).ok_or_else(lies)?;
-        Ok(())
+        let left = self.left.checked_sub(len);
+        self.left = left.unwrap_or(0);
+        let what = || {
+            bad(format!(
+                "{at}: structures lie over one another: {TIMES} times the bytes of the file were read"
+            ))
+        };
+        left.map(drop).ok_or_else(what)
     }
 
     /// Prints fields of a structure, as far as they can be read; `true` if all can.

@@ -168,7 +168,8 @@ impl Walk<'_> {
     /// Prints the message that a record by name stands for.
     fn dense_message(&mut self, at: Address, index: usize, record: &DenseRecord, tree: &Tree) -> Result<()> {
         let (New::Dense { of, path, .. }, Some(heap)) = (&tree.of, &tree.heap) else { return Ok(()) };
-        if record.flags & Message::SHARED != 0 {
+        // Records may name one large object many times.
+        if record.flags & Message::SHARED != 0 || self.left == 0 {
             return Ok(());
         }
         self.write(&format!("    {} of record {index}, in the heap\n", kind::name(of.message_kind())))?;
