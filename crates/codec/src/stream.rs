@@ -1,6 +1,7 @@
 //! Decoders that decode from the front of a stream in steps, for data that is too large to be decoded as a whole.
 //!
-//! A decoder holds all that it needs to go on, so a copy of it is a checkpoint: whoever keeps copies need not begin at the front again.
+//! A decoder can be copied. A copy continues from the position at which it was made, so kept copies make it possible to go back
+//! without decoding from the front again.
 
 use std::fmt::Debug;
 

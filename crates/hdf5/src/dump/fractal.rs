@@ -78,11 +78,8 @@ impl Walk<'_> {
     fn indirect(&mut self, heap: Rc<Heap>, at: Address, offset: u64, rows: u64) -> Result<()> {
         let sizes = self.source.sizes;
         let Heap { header, is_filtered } = &*heap;
-        let direct = rows.min(header.direct_rows()).saturating_mul(header.width);
-        let all = rows.saturating_mul(header.width);
-        let long = direct.saturating_mul(ChildPointer::len(sizes, *is_filtered) as u64);
-        let short = (all - direct).saturating_mul(ChildPointer::len(sizes, false) as u64);
-        let len = long.saturating_add(short).saturating_add((header.block_head() + CHECKSUM) as u64);
+        let (direct, all) = header.children(rows);
+        let len = stored::indirect_len(header, rows, *is_filtered);
         let mut children = vec![];
         self.block("fractal heap indirect block", at, len, true, |dumper| {
             BlockHead::new(header, stored::INDIRECT, offset).fields(dumper)?;

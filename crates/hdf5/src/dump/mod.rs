@@ -46,7 +46,7 @@ pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
     let text = format!("0x0 superblock (signature at byte {base} of the file)\n{}", dumper.finish());
     out.write_all(text.as_bytes()).map_err(|error| Error::system(&error, "output"))?;
     read.map_err(|error| bad(format!("superblock: {}", error.what)))?;
-    // A file that opens may have a metadata cache image, which is newer than what it lies over.
+    // A metadata cache image has newer contents of structures than their own addresses. An opened file reads them from it.
     let sizes = stored.sizes()?;
     let opened = File::open(blob.clone());
     let source = match &opened {

@@ -13,8 +13,7 @@ use crate::heaps::fractal::stored::HugeObject;
 use crate::objects::dense_info::{By, DenseRecord, Of};
 use crate::objects::header::{Message, kind};
 use crate::trees::btree1;
-use crate::trees::btree2::{ChildPointer, Header, Level, NODE_HEAD, NodeHead};
-use crate::wire::CHECKSUM;
+use crate::trees::btree2::{ChildPointer, Header, Level, NodeHead};
 use crate::{Address, Sizes};
 
 /// What a version 1 B-tree is of.
@@ -135,13 +134,10 @@ impl Walk<'_> {
     fn node(&mut self, at: Address, records: u64, depth: usize, tree: Rc<Tree>) -> Result<()> {
         let sizes = self.source.sizes;
         let level = tree.levels[depth];
-        let pointer = level.pointer.iter().sum::<usize>() as u64;
         let pointers = if depth > 0 { records.saturating_add(1) } else { 0 };
-        let used = records.saturating_mul(tree.record_size as u64);
-        let used = used.saturating_add(pointers.saturating_mul(pointer));
         let (mut found, mut children) = (vec![], vec![]);
         let what = if depth > 0 { "version 2 B-tree internal node" } else { "version 2 B-tree leaf node" };
-        let len = used.saturating_add((NODE_HEAD + CHECKSUM) as u64);
+        let len = level.node_len(records, tree.record_size as u64);
         self.block(what, at, len, true, |dumper| {
             NodeHead { is_leaf: depth == 0, record_type: 0 }.fields(dumper)?;
             dumper.list("record", records, &mut vec![], |_: &mut (), dumper| {

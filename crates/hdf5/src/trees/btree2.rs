@@ -126,6 +126,20 @@ pub(crate) struct Level {
     pub pointer: [usize; 3],
 }
 
+impl Level {
+    /// Bytes of a child pointer; 0 in leaves.
+    fn pointer_len(&self) -> u64 {
+        self.pointer.iter().sum::<usize>() as u64
+    }
+
+    /// Bytes of a node with so many records of a size: what all nodes have, the records, and a pointer more than records.
+    pub fn node_len(&self, records: u64, record_size: u64) -> u64 {
+        let pointers = records.saturating_add(1).saturating_mul(self.pointer_len());
+        let used = records.saturating_mul(record_size).saturating_add(pointers);
+        used.saturating_add((NODE_HEAD + CHECKSUM) as u64)
+    }
+}
+
 impl Header {
     /// A header of an empty tree, with the percentages that the reference uses everywhere.
     pub fn new(sizes: Sizes) -> Header {
@@ -304,11 +318,8 @@ impl Tree {
                 format!("{NODE} at {at}: it is said to have {records} records, not 1 to {}", level.most);
             return Err(bad(why));
         }
-        let pointers = if depth > 0 { records + 1 } else { 0 };
-        let pointer = level.pointer.iter().sum::<usize>();
         // Not more than the node size, which has 32 bits.
-        let used = records * self.header.record_size + pointers * pointer as u64;
-        let bytes = self.source.read(NODE, at, (NODE_HEAD + CHECKSUM) as u64 + used)?;
+        let bytes = self.source.read(NODE, at, level.node_len(records, self.header.record_size))?;
         let mut head = NodeHead { is_leaf: depth == 0, record_type: 0 };
         fields::read_checked(&mut head, NODE, at, &bytes)?;
         let record_type = head.record_type;
@@ -338,7 +349,7 @@ impl Node {
 
     /// The child before record `index`, or behind the last.
     fn child(&self, tree: &Tree, index: usize) -> Result<Child> {
-        let len = self.level.pointer.iter().sum::<usize>();
+        let len = self.level.pointer_len() as usize;
         let start = NODE_HEAD + self.records * self.record_size + index * len;
         let sizes = tree.source.sizes;
         let mut pointer = ChildPointer { sizes, level: self.level, at: Address(0), records: 0, all: 0 };

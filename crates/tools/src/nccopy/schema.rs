@@ -221,7 +221,8 @@ fn same_class(class: &Class, ids: &Ids) -> Class {
 const LARGE_PIECE: u64 = 32 << 20;
 const CHUNK_OF_PIECE: u64 = 4 << 20;
 
-/// True for a variable of HDF4 that is one large chunk. Most readers of a copy with such a chunk would have all of it in memory for one value.
+/// True for a variable of HDF4 that is one large chunk. It is copied in smaller chunks: programs that read one value of the copy decode a
+/// whole chunk for it.
 fn is_large_piece(source: &Model, var: VarId) -> bool {
     let shape = source.shape(var);
     let size = source.size_of(source.var(var).ty) as u64;

@@ -36,18 +36,9 @@ pub(in crate::chunks) fn build(
         ..Statistics::default()
     };
     let client = form.client();
-    let mut header = Header {
-        sizes,
-        client,
-        width,
-        bits,
-        in_index,
-        smallest,
-        pointers,
-        page_bits,
-        statistics,
-        index: None,
-    };
+    let given = Header::unread(sizes);
+    let mut header =
+        Header { client, width, bits, in_index, smallest, pointers, page_bits, statistics, ..given };
     // What is wrong with the parameters shows before anything is computed of them.
     fields::write(&mut header, HEADER)?;
     let mut build = Build { header, at, form, alloc, blocks };

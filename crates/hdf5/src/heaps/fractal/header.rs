@@ -258,6 +258,12 @@ impl Header {
         5 + self.sizes.offset + self.offset_width()
     }
 
+    /// The number of direct blocks that an indirect block with so many rows has as children, and that of all its children.
+    pub fn children(&self, rows: u64) -> (u64, u64) {
+        let of_rows = |rows: u64| rows.saturating_mul(self.width);
+        (of_rows(rows.min(self.direct_rows())), of_rows(rows))
+    }
+
     /// Bytes of a block in this row; `None` beyond 2^63.
     pub fn row_size(&self, row: u64) -> Option<u64> {
         let doubled = u32::try_from(row.saturating_sub(1)).ok()?;

@@ -167,12 +167,7 @@ impl FractalHeap {
     fn indirect(&self, at: Address, rows: u64, start: u64) -> Result<Arc<Vec<u8>>> {
         let header = &self.header;
         self.kept(at, start, || {
-            let direct = rows.min(header.direct_rows()) * header.width;
-            let all = rows * header.width;
-            let long = ChildPointer::len(header.sizes, header.chain.is_some()) as u64;
-            let short = ChildPointer::len(header.sizes, false) as u64;
-            // Rows and width have 16 bits.
-            let len = (header.block_head() + CHECKSUM) as u64 + direct * long + (all - direct) * short;
+            let len = stored::indirect_len(header, rows, header.chain.is_some());
             let bytes = self.source.read(INDIRECT, at, len)?;
             fields::read_checked(&mut BlockHead::new(header, stored::INDIRECT, start), INDIRECT, at, &bytes)?;
             Ok(bytes)

@@ -5,6 +5,7 @@ use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::header::Header;
 use crate::fields::Fields;
+use crate::wire::CHECKSUM;
 use crate::{Address, Sizes};
 
 /// Signatures of blocks.
@@ -41,6 +42,16 @@ impl BlockHead {
         let (sizes, heap, offset_width) = (header.sizes, header.at, header.offset_width());
         BlockHead { signature, sizes, heap, offset_width, offset }
     }
+}
+
+/// Bytes of an indirect block with so many rows.
+pub(crate) fn indirect_len(header: &Header, rows: u64, is_filtered: bool) -> u64 {
+    let (direct, all) = header.children(rows);
+    let pointers = |count: u64, len: usize| count.saturating_mul(len as u64);
+    let to_direct = pointers(direct, ChildPointer::len(header.sizes, is_filtered));
+    let to_indirect = pointers(all.saturating_sub(direct), ChildPointer::len(header.sizes, false));
+    let own = header.block_head().saturating_add(CHECKSUM) as u64;
+    to_direct.saturating_add(to_indirect).saturating_add(own)
 }
 
 /// What an indirect block has for each child.
