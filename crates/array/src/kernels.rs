@@ -32,7 +32,7 @@ use crate::rules::ConversionRules;
 pub(crate) type Kernel = fn(&[u8], &mut [u8]) -> bool;
 
 /// A number that bytes of any alignment hold.
-trait Number: Copy {
+trait Primitive: Copy {
     type Bytes: Pod;
     fn load(bytes: Self::Bytes) -> Self;
     fn store(self) -> Self::Bytes;
@@ -40,7 +40,7 @@ trait Number: Copy {
 
 macro_rules! numbers {
     ($($type:ty),*) => {
-        $(impl Number for $type {
+        $(impl Primitive for $type {
             type Bytes = [u8; size_of::<$type>()];
             #[inline(always)]
             fn load(bytes: Self::Bytes) -> Self {
@@ -95,7 +95,7 @@ truncate!(f64);
 /// Calls `one` with each number and the old value of its destination; it returns the new value, and true if the number was in
 /// range.
 #[inline(always)]
-fn each<S: Number, D: Number>(from: &[u8], to: &mut [u8], one: impl Fn(S, D) -> (D, bool)) -> bool {
+fn each<S: Primitive, D: Primitive>(from: &[u8], to: &mut [u8], one: impl Fn(S, D) -> (D, bool)) -> bool {
     let from: &[S::Bytes] = cast_slice(from);
     let to: &mut [D::Bytes] = cast_slice_mut(to);
     let mut all = true;
@@ -115,7 +115,7 @@ const GROUP: usize = 256;
 /// Checking first and converting then are two loops that vectorise or at least never branch; one loop that does both was
 /// measured to be three times slower.
 #[inline(always)]
-fn each_mostly_plain<S: Number, D: Number>(
+fn each_mostly_plain<S: Primitive, D: Primitive>(
     from: &[u8],
     to: &mut [u8],
     plain: impl Fn(S) -> bool,

@@ -222,7 +222,7 @@ fn element(map: Option<Map<'_>>, number: usize, index: &[u64]) -> usize {
 
 /// A number without its type.
 #[derive(Clone, Copy)]
-enum Number {
+enum ExactNumber {
     Int(i128),
     Float(f64),
 }
@@ -238,20 +238,20 @@ fn one(direction: ConversionRules, from: Stored, input: &[u8], to: Stored, outpu
         return RangeCheck::InRange;
     }
     let (value, fit) = match (decode(from.kind, &bytes), to.kind.is_float()) {
-        (Number::Int(int), false) => (Some(Number::Int(int)), in_range(int, to.kind)),
-        (Number::Float(float), false) => float_to_int(direction, from.kind, float, to.kind),
-        (Number::Int(int), true) => (Some(Number::Int(int)), true),
-        (Number::Float(float), true) => {
+        (ExactNumber::Int(int), false) => (Some(ExactNumber::Int(int)), in_range(int, to.kind)),
+        (ExactNumber::Float(float), false) => float_to_int(direction, from.kind, float, to.kind),
+        (ExactNumber::Int(int), true) => (Some(ExactNumber::Int(int)), true),
+        (ExactNumber::Float(float), true) => {
             let widening = to.kind == Kind::F64;
             let beyond = float.abs() > f64::from(f32::MAX);
             match direction {
                 ConversionRules::Get | ConversionRules::Cast if widening => {
-                    (Some(Number::Float(float)), true)
+                    (Some(ExactNumber::Float(float)), true)
                 }
                 ConversionRules::Get if beyond => {
-                    (Some(Number::Float(f64::from(f32::MAX).copysign(float))), false)
+                    (Some(ExactNumber::Float(f64::from(f32::MAX).copysign(float))), false)
                 }
-                _ => (Some(Number::Float(float)), !beyond),
+                _ => (Some(ExactNumber::Float(float)), !beyond),
             }
         }
     };
@@ -275,7 +275,7 @@ fn in_range(int: i128, kind: Kind) -> bool {
 }
 
 /// Returns the integer for a float, `None` if memory keeps its old value; and true if the float is in range.
-fn float_to_int(direction: ConversionRules, from: Kind, float: f64, to: Kind) -> (Option<Number>, bool) {
+fn float_to_int(direction: ConversionRules, from: Kind, float: f64, to: Kind) -> (Option<ExactNumber>, bool) {
     let (low, high) = bounds(to);
     let rounded_high = if to.size() == 8 && from == Kind::F32 { f64::from(high as f32) } else { high as f64 };
     // In netCDF-4 files the bound of 32 bits is rounded to the float type as well.
@@ -290,7 +290,7 @@ fn float_to_int(direction: ConversionRules, from: Kind, float: f64, to: Kind) ->
             return (None, false);
         }
         if to.size() == 8 && float == rounded_high {
-            return (Some(Number::Int(high)), true);
+            return (Some(ExactNumber::Int(high)), true);
         }
     }
     // The instruction of the processor, which knows signed integers of 32 and 64 bits.
@@ -306,30 +306,30 @@ fn float_to_int(direction: ConversionRules, from: Kind, float: f64, to: Kind) ->
         Kind::U64 => cut(float, 64),
         _ => cut(float, 32),
     };
-    (Some(Number::Int(int)), in_range)
+    (Some(ExactNumber::Int(int)), in_range)
 }
 
-fn decode(kind: Kind, little: &[u8]) -> Number {
+fn decode(kind: Kind, little: &[u8]) -> ExactNumber {
     let mut wide = [0; 16];
     wide[..little.len()].copy_from_slice(little);
     let raw = i128::from_le_bytes(wide);
     match kind {
-        Kind::F32 => Number::Float(f64::from(f32::from_bits(raw as u32))),
-        Kind::F64 => Number::Float(f64::from_bits(raw as u64)),
-        _ if in_range(raw, kind) => Number::Int(raw),
-        _ => Number::Int(raw - (1 << (8 * kind.size()))),
+        Kind::F32 => ExactNumber::Float(f64::from(f32::from_bits(raw as u32))),
+        Kind::F64 => ExactNumber::Float(f64::from_bits(raw as u64)),
+        _ if in_range(raw, kind) => ExactNumber::Int(raw),
+        _ => ExactNumber::Int(raw - (1 << (8 * kind.size()))),
     }
 }
 
 /// Returns the low bytes of an integer, or the bytes of the nearest float.
-fn encode(kind: Kind, value: Number) -> Vec<u8> {
+fn encode(kind: Kind, value: ExactNumber) -> Vec<u8> {
     let all = match (kind, value) {
-        (Kind::F32, Number::Int(int)) => i128::from((int as f32).to_bits()),
-        (Kind::F32, Number::Float(float)) => i128::from((float as f32).to_bits()),
-        (Kind::F64, Number::Int(int)) => i128::from((int as f64).to_bits()),
-        (Kind::F64, Number::Float(float)) => i128::from(float.to_bits()),
-        (_, Number::Int(int)) => int,
-        (_, Number::Float(_)) => unreachable!("floats are made integers by float_to_int"),
+        (Kind::F32, ExactNumber::Int(int)) => i128::from((int as f32).to_bits()),
+        (Kind::F32, ExactNumber::Float(float)) => i128::from((float as f32).to_bits()),
+        (Kind::F64, ExactNumber::Int(int)) => i128::from((int as f64).to_bits()),
+        (Kind::F64, ExactNumber::Float(float)) => i128::from(float.to_bits()),
+        (_, ExactNumber::Int(int)) => int,
+        (_, ExactNumber::Float(_)) => unreachable!("floats are made integers by float_to_int"),
     };
     all.to_le_bytes()[..kind.size()].to_vec()
 }

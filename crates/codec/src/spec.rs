@@ -235,7 +235,7 @@ fn identity(field: Fragment<'_>, syntax: Syntax) -> Result<FilterId, SyntaxError
 
 /// Type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ParamType {
     /// Integer of 8, 16 or 32 bits.
     Integer(u32),
     /// Integer of 64 bits.
@@ -245,14 +245,14 @@ enum Kind {
 }
 
 /// Returns the type of a parameter by its last character.
-fn kind(last: u8) -> Option<Kind> {
+fn kind(last: u8) -> Option<ParamType> {
     Some(match last.to_ascii_lowercase() {
-        b'b' => Kind::Integer(8),
-        b's' => Kind::Integer(16),
-        b'u' | b'0'..=b'9' => Kind::Integer(32),
-        b'l' => Kind::Long,
-        b'f' | b'.' => Kind::Float,
-        b'd' => Kind::Double,
+        b'b' => ParamType::Integer(8),
+        b's' => ParamType::Integer(16),
+        b'u' | b'0'..=b'9' => ParamType::Integer(32),
+        b'l' => ParamType::Long,
+        b'f' | b'.' => ParamType::Float,
+        b'd' => ParamType::Double,
         _ => return None,
     })
 }
@@ -269,13 +269,13 @@ fn parameter(field: Fragment<'_>, syntax: Syntax, words: &mut Vec<u32>) -> Resul
         return field.error(end, PARAMETER_FORMS);
     };
     let halves = |bits: u64| [bits as u32, (bits >> 32) as u32];
-    if let Kind::Float | Kind::Double = kind {
+    if let ParamType::Float | ParamType::Double = kind {
         let Some((value, end)) = number::float(text) else { return field.error(0, PARAMETER_FORMS) };
         if syntax == Syntax::Strict {
             check_suffix(field, end, kind)?;
         }
         match kind {
-            Kind::Double => words.extend(halves(value.to_bits())),
+            ParamType::Double => words.extend(halves(value.to_bits())),
             _ => words.push((value as f32).to_bits()),
         }
         return Ok(());
@@ -286,15 +286,19 @@ fn parameter(field: Fragment<'_>, syntax: Syntax, words: &mut Vec<u32>) -> Resul
     if syntax == Syntax::Strict {
         let suffix = check_suffix(field, number.end, kind)?;
         unsigned = suffix.iter().any(|letter| letter.eq_ignore_ascii_case(&b'u'));
-        if kind == Kind::Integer(32) && suffix.is_empty() && !number.negative && number.magnitude >> 32 != 0 {
-            check_range(field, number, Kind::Long, true)?;
+        if kind == ParamType::Integer(32)
+            && suffix.is_empty()
+            && !number.negative
+            && number.magnitude >> 32 != 0
+        {
+            check_range(field, number, ParamType::Long, true)?;
             words.extend(halves(number.unsigned()));
             return Ok(());
         }
         check_range(field, number, kind, unsigned)?;
     }
     match kind {
-        Kind::Integer(bits) => {
+        ParamType::Integer(bits) => {
             let word = if number.negative { number.signed() as u32 } else { number.unsigned() as u32 };
             words.push(word & (u32::MAX >> (32 - bits)));
         }
@@ -305,20 +309,20 @@ fn parameter(field: Fragment<'_>, syntax: Syntax, words: &mut Vec<u32>) -> Resul
 }
 
 /// Returns the text after a number, which must be a suffix of its type and nothing else.
-fn check_suffix<'a>(field: Fragment<'a>, end: usize, kind: Kind) -> Result<&'a [u8], SyntaxError> {
+fn check_suffix<'a>(field: Fragment<'a>, end: usize, kind: ParamType) -> Result<&'a [u8], SyntaxError> {
     let digits = field.text.strip_prefix(b"-").unwrap_or(field.text);
     if digits.len() > 1 && digits[..2].eq_ignore_ascii_case(b"0x") {
         return field.error(field.text.len() - digits.len() + 1, PARAMETER_FORMS);
     }
     let suffix = &field.text[end..];
     let allowed: &[&[u8]] = match kind {
-        Kind::Integer(8) => &[b"b", b"ub"],
-        Kind::Integer(16) => &[b"s", b"us"],
-        Kind::Integer(_) => &[b"", b"u"],
-        Kind::Long => &[b"l", b"ul", b"ll", b"ull"],
-        Kind::Float if field.text.ends_with(b".") => &[b""],
-        Kind::Float => &[b"f"],
-        Kind::Double => &[b"d"],
+        ParamType::Integer(8) => &[b"b", b"ub"],
+        ParamType::Integer(16) => &[b"s", b"us"],
+        ParamType::Integer(_) => &[b"", b"u"],
+        ParamType::Long => &[b"l", b"ul", b"ll", b"ull"],
+        ParamType::Float if field.text.ends_with(b".") => &[b""],
+        ParamType::Float => &[b"f"],
+        ParamType::Double => &[b"d"],
     };
     match allowed.iter().any(|allowed| suffix.eq_ignore_ascii_case(allowed)) {
         true => Ok(suffix),
@@ -330,17 +334,17 @@ fn check_suffix<'a>(field: Fragment<'a>, end: usize, kind: Kind) -> Result<&'a [
 fn check_range(
     field: Fragment<'_>,
     number: number::Integer,
-    kind: Kind,
+    kind: ParamType,
     unsigned: bool,
 ) -> Result<(), SyntaxError> {
     let (bits, advice) = match kind {
-        Kind::Integer(32) if unsigned => (32, "; use the suffix ul"),
-        Kind::Integer(32) => (32, "; use the suffix l"),
-        Kind::Long if !unsigned && !number.negative => (64, "; use the suffix ul"),
+        ParamType::Integer(32) if unsigned => (32, "; use the suffix ul"),
+        ParamType::Integer(32) => (32, "; use the suffix l"),
+        ParamType::Long if !unsigned && !number.negative => (64, "; use the suffix ul"),
         _ => (64, ""),
     };
     // A signed type has one more negative number than positive ones.
-    let signed = number.negative || (kind == Kind::Long && !unsigned);
+    let signed = number.negative || (kind == ParamType::Long && !unsigned);
     let max = match (signed, number.negative) {
         (true, true) => 1u128 << (bits - 1),
         (true, false) => (1 << (bits - 1)) - 1,

@@ -12,7 +12,7 @@ use ferrocdf_codec::Codecs;
 
 pub use ferrocdf_codec::{built_in_ids, from_numcodecs, names, to_numcodecs};
 pub use ferrocdf_plugin::{
-    Codec, Found, FoundFilter, Locks, Variable as CodecVariable, catalog, finalize_codecs, lock_all, path,
+    Codec, CodecVariable, Found, FoundFilter, Locks, catalog, finalize_codecs, lock_all, path,
 };
 
 /// The environment variable that says which filter is used where a built-in one and a plugin have one number, and its words:

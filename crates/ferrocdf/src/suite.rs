@@ -91,10 +91,10 @@ fn values_are_the_known_ones(dataset: &Dataset<'_>) {
 }
 
 /// Start, count and stride along a dimension of a length.
-type Part = (u64, u64, u64);
+type DimSelection = (u64, u64, u64);
 
 /// Returns selections along one dimension: all, one element, halves, strided and empty ones.
-fn parts(len: u64) -> Vec<Part> {
+fn parts(len: u64) -> Vec<DimSelection> {
     let mut parts = vec![(0, len, 1), (len, 0, 1)];
     if len > 0 {
         parts.extend([(0, 1, 1), (len - 1, 1, 1), (len / 2, len - len / 2, 1), (0, len.div_ceil(2), 2)]);
@@ -105,14 +105,16 @@ fn parts(len: u64) -> Vec<Part> {
 
 /// Returns every combination of [`parts`] along the dimensions of a shape.
 fn selections(shape: &[u64]) -> Vec<Selection> {
-    let mut combinations: Vec<Vec<Part>> = vec![vec![]];
+    let mut combinations: Vec<Vec<DimSelection>> = vec![vec![]];
     for &len in shape {
         let longer =
-            |known: Vec<Part>| parts(len).into_iter().map(move |part| [&known[..], &[part]].concat());
+            |known: Vec<DimSelection>| parts(len).into_iter().map(move |part| [&known[..], &[part]].concat());
         combinations = combinations.into_iter().flat_map(longer).collect();
     }
-    let list = |combination: &[Part], of: fn(&Part) -> u64| combination.iter().map(of).collect::<Vec<u64>>();
-    let selection = |parts: &Vec<Part>| {
+    let list = |combination: &[DimSelection], of: fn(&DimSelection) -> u64| {
+        combination.iter().map(of).collect::<Vec<u64>>()
+    };
+    let selection = |parts: &Vec<DimSelection>| {
         Selection::strided(
             &list(parts, |part| part.0),
             &list(parts, |part| part.1),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrocdf::{
     File, FileMut, GroupId, Location, Model, Name, OpenOptions, Owner, Result, Selection, Values, VarId,
 };
-use ferrocdf_cdl::parse::{Failure, Options, Sink, parse};
+use ferrocdf_cdl::parse::{ParseFailure, ParseOptions, Sink, parse};
 use ferrocdf_classic::Header;
 use ferrocdf_store::{MemoryBlob, MemoryStore, Store};
 
@@ -298,11 +298,11 @@ impl Sink for Checking {
 
 /// A text is converted, or a message says why not.
 fn cdl(data: &[u8]) {
-    let options = Options::default();
+    let options = ParseOptions::default();
     let mut sink = Checking { vars: 0, said: false };
     match parse(data, &options, &mut sink) {
         Ok(_) => {}
-        Err(Failure::File(error)) => assert!(!error.what.is_empty(), "an error says why"),
+        Err(ParseFailure::File(error)) => assert!(!error.what.is_empty(), "an error says why"),
         Err(failure) => assert!(sink.said, "a text that is wrong is told so: {failure:?}"),
     }
 }

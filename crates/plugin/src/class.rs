@@ -34,7 +34,7 @@ struct Version2 {
 }
 
 #[repr(C)]
-struct Version1 {
+struct FilterClassV1 {
     id: c_int,
     name: *const c_char,
     can_apply: Option<CanApply>,
@@ -101,8 +101,8 @@ impl Class {
             unsafe { info.cast::<Version2>().read() }
         } else {
             // SAFETY: it is this structure then, as the caller says.
-            let old = unsafe { info.cast::<Version1>().read() };
-            let Version1 { id, name, can_apply, set_local, run } = old;
+            let old = unsafe { info.cast::<FilterClassV1>().read() };
+            let FilterClassV1 { id, name, can_apply, set_local, run } = old;
             Version2 { version: VERSION_2, id, encoder: 1, decoder: 1, name, can_apply, set_local, run }
         };
         if all.id <= 0 || all.id > LAST_ID {
@@ -149,8 +149,13 @@ mod tests {
 
     #[test]
     fn both_versions() {
-        let old =
-            Version1 { id: 307, name: c"old".as_ptr(), can_apply: None, set_local: None, run: Some(run) };
+        let old = FilterClassV1 {
+            id: 307,
+            name: c"old".as_ptr(),
+            can_apply: None,
+            set_local: None,
+            run: Some(run),
+        };
         let class = read(&old).expect("it is a filter");
         assert_eq!((class.id, &*class.name, class.encodes, class.decodes), (307, "old", true, true));
         let new = |id, name, run| Version2 {

@@ -15,7 +15,7 @@ use crate::barrier::{self, Thrown};
 use crate::elf::Reason;
 use crate::filter::SPARE;
 use crate::h5;
-use crate::nc::{Asked, NCID, VARID, Variable};
+use crate::nc::{Asked, CodecVariable, NCID, VARID};
 
 /// `NCZ_CODEC_CLASS_VER` and `NCZ_CODEC_HDF5`.
 const VERSION: c_int = 1;
@@ -28,7 +28,7 @@ const LONGEST: usize = 1 << 20;
 type Function = Option<unsafe extern "C" fn()>;
 
 #[repr(C)]
-struct Version1 {
+struct CodecClassV1 {
     version: c_int,
     sort: c_int,
     name: *const c_char,
@@ -62,18 +62,18 @@ fn address(function: unsafe extern "C" fn()) -> *const () {
 }
 
 /// Memory that a plugin made.
-struct Made(*mut c_void);
+struct PluginMemory(*mut c_void);
 
-impl Drop for Made {
+impl Drop for PluginMemory {
     fn drop(&mut self) {
         // SAFETY: it is null or from `malloc`, by the contract of codecs.
         unsafe { libc::free(self.0) };
     }
 }
 
-impl Made {
+impl PluginMemory {
     /// A copy of parameters, with zeros behind them.
-    fn of(params: &[u32]) -> Result<Made> {
+    fn of(params: &[u32]) -> Result<PluginMemory> {
         // SAFETY: `calloc` takes any sizes.
         let place = unsafe { libc::calloc(params.len().saturating_add(SPARE), size_of::<u32>()) };
         if place.is_null() {
@@ -81,7 +81,7 @@ impl Made {
         }
         // SAFETY: there is room for all, and it is nobody else's.
         unsafe { place.cast::<u32>().copy_from_nonoverlapping(params.as_ptr(), params.len()) };
-        Ok(Made(place))
+        Ok(PluginMemory(place))
     }
 
     /// The parameters in it; `None` if it cannot have as many.
@@ -110,7 +110,7 @@ impl Codec {
     /// # Safety
     /// The pointer is to a structure with a version and a sort, which outlives the functions it names.
     unsafe fn read(file: &Path, info: *const c_void) -> Result<Codec, Reason> {
-        let info = info.cast::<Version1>();
+        let info = info.cast::<CodecClassV1>();
         if info.is_null() || !info.is_aligned() {
             return Err("it gives an address where no codec can be".to_string());
         }
@@ -128,7 +128,7 @@ impl Codec {
         }
         // SAFETY: a name ends in a zero byte.
         let name = unsafe { CStr::from_ptr(all.name) }.to_string_lossy().into_owned();
-        let Version1 { id, initialize, finalize, to_hdf5, to_json, modify, .. } = all;
+        let CodecClassV1 { id, initialize, finalize, to_hdf5, to_json, modify, .. } = all;
         let (file, turn, ready) = (file.to_path_buf(), Arc::default(), Mutex::default());
         Ok(Codec { file, name, id, initialize, finalize, to_hdf5, to_json, modify, turn, ready })
     }
@@ -222,7 +222,7 @@ impl Codec {
             return Err(self.error(format_args!("cannot be {json:.200}, which is no JSON object")));
         }
         let text = CString::new(json).map_err(|_| self.error("has no JSON with zero bytes"))?;
-        let (mut count, mut made) = (0usize, Made(std::ptr::null_mut()));
+        let (mut count, mut made) = (0usize, PluginMemory(std::ptr::null_mut()));
         let places = [&raw mut count as usize, &raw mut made.0 as usize];
         self.call("codec_to_hdf5", self.to_hdf5, [text.as_ptr() as usize, places[0], places[1], 0, 0, 0])?;
         made.params(count).ok_or_else(|| self.error(format_args!("says it made {count} parameters")))
@@ -233,7 +233,7 @@ impl Codec {
     ///
     /// The plugin's error code if it cannot have such parameters.
     pub fn to_json(&self, params: &[u32]) -> Result<String> {
-        let mut made = Made(std::ptr::null_mut());
+        let mut made = PluginMemory(std::ptr::null_mut());
         let mut values = params.to_vec();
         values.resize(params.len().saturating_add(SPARE), 0);
         let given = if params.is_empty() { std::ptr::null() } else { values.as_ptr() };
@@ -254,12 +254,12 @@ impl Codec {
     /// codec without that function works with the visible ones.
     ///
     /// The plugin's error code if it does not apply to the variable.
-    pub fn working(&self, variable: &Variable, visible: &mut Vec<u32>) -> Result<Vec<u32>> {
+    pub fn working(&self, variable: &CodecVariable, visible: &mut Vec<u32>) -> Result<Vec<u32>> {
         if self.modify.is_none() {
             return Ok(visible.clone());
         }
-        let (mut shown, mut shown_count) = (Made::of(visible)?, visible.len());
-        let (mut made, mut count) = (Made(std::ptr::null_mut()), 0usize);
+        let (mut shown, mut shown_count) = (PluginMemory::of(visible)?, visible.len());
+        let (mut made, mut count) = (PluginMemory(std::ptr::null_mut()), 0usize);
         let asked = Asked::about(variable);
         let arguments = [
             NCID as usize,
@@ -350,7 +350,7 @@ mod tests {
         0
     }
 
-    fn structure() -> Version1 {
+    fn structure() -> CodecClassV1 {
         // SAFETY: they are called with what they take.
         unsafe fn any(function: *const ()) -> Function {
             // SAFETY: all functions have the same size.
@@ -358,7 +358,7 @@ mod tests {
         }
         // SAFETY: as above.
         unsafe {
-            Version1 {
+            CodecClassV1 {
                 version: VERSION,
                 sort: HDF5,
                 name: c"test".as_ptr(),
@@ -372,7 +372,7 @@ mod tests {
         }
     }
 
-    fn read(info: &Version1) -> Result<Codec, Reason> {
+    fn read(info: &CodecClassV1) -> Result<Codec, Reason> {
         // SAFETY: it is the structure.
         unsafe { Codec::read(Path::new("libtest.so"), (&raw const *info).cast()) }
     }
@@ -391,24 +391,31 @@ mod tests {
         assert_eq!(&*what, "the codec test of libtest.so says it made 1000 parameters");
         assert_eq!(codec.to_json(&[1, 2]).as_deref(), Ok("[1, 2]"));
         assert_eq!(codec.to_json(&[]).as_deref(), Ok("null"));
-        let variable =
-            Variable { name: "v".into(), kind: 5, size: 4, big_endian: false, shape: vec![], chunk: vec![] };
+        let variable = CodecVariable {
+            name: "v".into(),
+            kind: 5,
+            size: 4,
+            big_endian: false,
+            shape: vec![],
+            chunk: vec![],
+        };
         let mut visible = vec![5, 6];
         assert_eq!((codec.working(&variable, &mut visible), &*visible), (Ok(vec![6]), &[6, 5][..]));
         codec.finalize();
         codec.finalize();
         assert_eq!(COUNT.load(std::sync::atomic::Ordering::Relaxed), 0);
-        let plain = read(&Version1 { modify: None, to_json: None, ..structure() }).expect("it is a codec");
+        let plain =
+            read(&CodecClassV1 { modify: None, to_json: None, ..structure() }).expect("it is a codec");
         assert_eq!(plain.working(&variable, &mut visible), Ok(vec![6, 5]));
         assert!(plain.to_json(&[]).is_err_and(|error| error.what.ends_with("has no hdf5_to_codec")));
     }
 
     #[test]
     fn other_structures_are_refused() {
-        let reason = read(&Version1 { version: 2, ..structure() }).expect_err("it is another version");
+        let reason = read(&CodecClassV1 { version: 2, ..structure() }).expect_err("it is another version");
         assert_eq!(reason, "it has a codec of version 2, sort 1; known is 1, 1");
-        assert!(read(&Version1 { name: std::ptr::null(), ..structure() }).is_err());
-        let (one, other) = (structure(), Version1 { id: 301, ..structure() });
+        assert!(read(&CodecClassV1 { name: std::ptr::null(), ..structure() }).is_err());
+        let (one, other) = (structure(), CodecClassV1 { id: 301, ..structure() });
         let list = [(&raw const one).cast::<c_void>(), (&raw const other).cast(), std::ptr::null()];
         // SAFETY: it is a list with a null behind it.
         let codecs = unsafe { Codec::read_list(Path::new("libtest.so"), list.as_ptr().cast()) };

@@ -24,5 +24,5 @@ pub use catalog::{Found, FoundFilter, catalog, codec, codec_named, finalize_code
 pub use codecs::Codec;
 pub use elf::edited;
 pub use forks::{Locks, lock_all};
-pub use nc::Variable;
+pub use nc::CodecVariable;
 pub use provider::Plugins;

@@ -14,7 +14,7 @@ use crate::h5::{guard, put};
 
 /// A variable as codecs learn of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variable {
+pub struct CodecVariable {
     /// Its name.
     pub name: String,
     /// The number of its type in `netcdf.h`.
@@ -38,15 +38,15 @@ const NC_ENDIAN_LITTLE: c_int = 1;
 const NC_ENDIAN_BIG: c_int = 2;
 
 thread_local! {
-    static CURRENT: RefCell<Option<Variable>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<CodecVariable>> = const { RefCell::new(None) };
 }
 
 /// While it lives, this variable is the thread's.
 #[derive(Debug)]
-pub(crate) struct Asked(Option<Variable>);
+pub(crate) struct Asked(Option<CodecVariable>);
 
 impl Asked {
-    pub(crate) fn about(variable: &Variable) -> Asked {
+    pub(crate) fn about(variable: &CodecVariable) -> Asked {
         Asked(CURRENT.replace(Some(variable.clone())))
     }
 }
@@ -58,7 +58,7 @@ impl Drop for Asked {
 }
 
 /// Answers a question about the variable.
-fn answer(ncid: c_int, varid: c_int, body: impl FnOnce(&Variable) -> Result<(), Code>) -> c_int {
+fn answer(ncid: c_int, varid: c_int, body: impl FnOnce(&CodecVariable) -> Result<(), Code>) -> c_int {
     guard(Code::EINTERNAL.0, || {
         let variable = CURRENT.with_borrow(Clone::clone);
         let done = match variable {
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn one_variable_is_told() {
-        let variable = Variable {
+        let variable = CodecVariable {
             name: "v".into(),
             kind: 5,
             size: 4,

@@ -4,7 +4,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_codec::{ArrayInfo, DatasetInfo, ElementType, Filter, Provider, Step};
 
 use crate::filter::Bound;
-use crate::nc::Variable;
+use crate::nc::CodecVariable;
 use crate::{catalog, path};
 
 /// The plugins in the folders of [`path`]. Nothing is searched before a filter is needed.
@@ -58,10 +58,10 @@ impl Provider for Plugins {
 }
 
 /// Describes an array as a codec asks for it. A length beyond the address space is that of the longest dimension there can be.
-fn variable(array: &ArrayInfo<'_>) -> Variable {
+fn variable(array: &ArrayInfo<'_>) -> CodecVariable {
     let lens = |lens: &[u64]| lens.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
     let DatasetInfo { element, chunk } = &array.dataset;
-    Variable {
+    CodecVariable {
         name: array.name.to_string(),
         kind: netcdf_type(element),
         size: element.size as usize,

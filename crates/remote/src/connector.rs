@@ -41,12 +41,12 @@ pub(crate) struct Connector(pub Arc<Client>);
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Service(self.0.clone())))
+        Ok(HttpClient::new(ClientService(self.0.clone())))
     }
 }
 
 #[derive(Debug)]
-struct Service(Arc<Client>);
+struct ClientService(Arc<Client>);
 
 /// The error that `object_store` gets where the real one is reported another way.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl std::fmt::Display for Reported {
 impl std::error::Error for Reported {}
 
 #[async_trait]
-impl HttpService for Service {
+impl HttpService for ClientService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let client = &self.0;
         let reported = || HttpError::new(HttpErrorKind::Unknown, Reported);

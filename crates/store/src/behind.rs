@@ -19,18 +19,18 @@ const MAX_PENDING: usize = 256 << 10;
 #[derive(Debug)]
 pub struct WriteBehind<B: BlobMut> {
     inner: B,
-    run: Mutex<Run>,
+    run: Mutex<PendingRun>,
 }
 
 /// The pending run: consecutive bytes that are not written yet.
 #[derive(Debug, Default)]
-struct Run {
+struct PendingRun {
     at: u64,
     len: usize,
     bytes: Buffer,
 }
 
-impl Run {
+impl PendingRun {
     fn end(&self) -> u64 {
         self.at + self.len as u64
     }
@@ -82,7 +82,7 @@ impl Run {
 }
 
 /// Writes the pending run to the blob. After an error the run stays pending, so it can be tried again.
-fn flush_run(inner: &impl BlobMut, run: &mut Run) -> Result<()> {
+fn flush_run(inner: &impl BlobMut, run: &mut PendingRun) -> Result<()> {
     if run.len > 0 {
         inner.write_at(run.at, run.bytes.again(run.at, run.len))?;
         run.len = 0;
@@ -91,7 +91,7 @@ fn flush_run(inner: &impl BlobMut, run: &mut Run) -> Result<()> {
 }
 
 /// Adds a small write to the pending run, or starts a new run with it.
-fn add_to_run(inner: &impl BlobMut, run: &mut Run, at: u64, from: &[u8]) -> Result<()> {
+fn add_to_run(inner: &impl BlobMut, run: &mut PendingRun, at: u64, from: &[u8]) -> Result<()> {
     if !run.take(at, from) {
         flush_run(inner, run)?;
         run.start(at, from);
@@ -106,7 +106,7 @@ impl<B: BlobMut> WriteBehind<B> {
     }
 
     // No code panics in the middle of a change of the run, so a poisoned lock guards a valid run.
-    fn lock(&self) -> MutexGuard<'_, Run> {
+    fn lock(&self) -> MutexGuard<'_, PendingRun> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -29,15 +29,15 @@ pub struct ReplaceableFile {
 }
 
 /// A new file in the folder of another, with the same owner and access rights.
-struct NewFile {
+struct Replacement {
     file: tempfile::NamedTempFile,
     folder: File,
 }
 
-impl NewFile {
+impl Replacement {
     /// Makes an empty file in the folder of the one at a path; `None` if no file can be made there, or if the old file cannot be
     /// replaced.
-    fn new(old: &FileBlob, path: &Path) -> Option<NewFile> {
+    fn new(old: &FileBlob, path: &Path) -> Option<Replacement> {
         let (meta, named) = (old.file().metadata().ok()?, path.symlink_metadata().ok()?);
         let is_same = (meta.dev(), meta.ino()) == (named.dev(), named.ino());
         if !meta.is_file() || meta.nlink() != 1 || !is_same {
@@ -46,7 +46,7 @@ impl NewFile {
         let folder = path.parent()?;
         let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(folder).ok()?;
         copy_access(old, file.as_file()).ok()?;
-        Some(NewFile { file, folder: File::open(folder).ok()? })
+        Some(Replacement { file, folder: File::open(folder).ok()? })
     }
 }
 
@@ -178,7 +178,7 @@ impl BlobMut for ReplaceableFile {
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         let old = self.current();
         let Some(path) = &self.path else { return Ok(false) };
-        let Some(NewFile { file, folder }) = NewFile::new(&old, path) else { return Ok(false) };
+        let Some(Replacement { file, folder }) = Replacement::new(&old, path) else { return Ok(false) };
         let failed = |doing: &str, error: &io::Error| {
             Error::system(error, format_args!("{}: {doing}", old.path().display()))
         };

@@ -7,8 +7,10 @@
 mod circles;
 mod facts;
 mod install;
+mod names;
 mod published;
 mod run;
+mod rust_files;
 mod setup;
 mod source;
 mod tasks;
@@ -56,6 +58,11 @@ const TASKS: &[Task] = &[
         name: "circles",
         help: "files that import each other in a circle, so that none can be read first",
         run: circles::circles,
+    },
+    Task {
+        name: "names",
+        help: "types of a crate that have the same name as another one",
+        run: names::names,
     },
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
     Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },

@@ -188,6 +188,7 @@ fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
     timed(times, "setup", || setup(&[]))?;
     timed(times, "format", format)?;
     timed(times, "circles", || crate::circles::circles(&[]))?;
+    timed(times, "names", || crate::names::names(&[]))?;
     timed(times, "clippy", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"], &[])
     })?;

@@ -60,7 +60,7 @@ impl AccessHistory {
 }
 
 struct Cache {
-    arrays: HashMap<u64, HashMap<Key, Entry>>,
+    arrays: HashMap<u64, HashMap<Key, CacheEntry>>,
     /// Array and coordinates of each chunk, in the order in which chunks are considered for eviction.
     queue: BTreeMap<u64, (u64, Key)>,
     /// The next position at the end of the queue.
@@ -73,7 +73,7 @@ struct Cache {
     spare_bytes: usize,
 }
 
-struct Entry {
+struct CacheEntry {
     chunk: Shared,
     /// True if the chunk was used since its eviction was last considered.
     used: bool,
@@ -259,20 +259,20 @@ impl Cache {
         self.turn += 1;
         self.grow(chunk.bytes.len());
         self.queue.insert(turn, (array, key.clone()));
-        let entry = Entry { chunk, used: false, turn };
+        let entry = CacheEntry { chunk, used: false, turn };
         if let Some(old) = self.arrays.entry(array).or_default().insert(key, entry) {
             self.forget(&old);
         }
     }
 
-    fn remove(&mut self, array: u64, key: &Key) -> Option<Entry> {
+    fn remove(&mut self, array: u64, key: &Key) -> Option<CacheEntry> {
         let entry = self.arrays.get_mut(&array)?.remove(key)?;
         self.forget(&entry);
         Some(entry)
     }
 
     /// Removes a chunk that is no longer in `arrays` from the queue and from the count of bytes.
-    fn forget(&mut self, entry: &Entry) {
+    fn forget(&mut self, entry: &CacheEntry) {
         self.bytes -= entry.chunk.bytes.len();
         self.queue.remove(&entry.turn);
     }

@@ -47,7 +47,7 @@ pub(super) type StorageGuard<'a> = MutexGuard<'a, Option<Error>>;
 /// All pending chunks of the process.
 #[derive(Default)]
 struct Registry {
-    arrays: HashMap<u64, HashMap<Key, Entry>>,
+    arrays: HashMap<u64, HashMap<Key, PendingEntry>>,
     /// Array and coordinates of each chunk, in the order in which they were last written to.
     queue: BTreeMap<u64, (u64, Key)>,
     /// The next position at the end of the queue.
@@ -55,7 +55,7 @@ struct Registry {
     bytes: usize,
 }
 
-struct Entry {
+struct PendingEntry {
     chunk: Shared,
     owner: Arc<Owner>,
     /// Its position in the queue.
@@ -289,7 +289,7 @@ impl Registry {
         self.bytes += len;
         cache::reserve(len);
         self.queue.insert(turn, (owner.id, key.clone()));
-        let entry = Entry { chunk, owner: owner.clone(), turn };
+        let entry = PendingEntry { chunk, owner: owner.clone(), turn };
         if let Some(old) = self.arrays.entry(owner.id).or_default().insert(key, entry) {
             self.forget(&old);
         }
@@ -302,7 +302,7 @@ impl Registry {
     }
 
     /// Removes a chunk that is no longer in `arrays` from the queue and from the counts of bytes.
-    fn forget(&mut self, entry: &Entry) {
+    fn forget(&mut self, entry: &PendingEntry) {
         let len = entry.chunk.bytes.len();
         self.bytes -= len;
         cache::release(len);

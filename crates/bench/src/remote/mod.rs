@@ -27,7 +27,7 @@ enum Peer {
     LocalAndBare,
 }
 
-struct Row {
+struct RemoteRow {
     what: &'static str,
     workload: &'static str,
     file: &'static str,
@@ -44,14 +44,14 @@ const fn row(
     milliseconds: u64,
     peer: Peer,
     target: f64,
-) -> Row {
-    Row { what, workload, file, milliseconds, peer, target }
+) -> RemoteRow {
+    RemoteRow { what, workload, file, milliseconds, peer, target }
 }
 
 /// The local workload whose time counts where a row is measured against the local file.
 const LOCAL: &str = "read-fresh";
 
-const ROWS: &[Row] = &[
+const ROWS: &[RemoteRow] = &[
     row("header, 100 variables x 10 attributes, h5py", "header", "hundred4.nc", 50, Peer::H5py, 10.0),
     row("the same, netCDF-C", "header", "hundred4.nc", 50, Peer::NetcdfC, 20.0),
     row("the same, paged, h5py", "header", "paged4.nc", 50, Peer::H5py, 1.0),

@@ -7,7 +7,7 @@ use ferrocdf_model::{
     Atomic, Chunking, Class, DimId, Field, Format, GroupId, Model, Owner, Storage, Type, UserType, Values,
 };
 
-use super::Failure;
+use super::ParseFailure;
 use super::attr::infer;
 use super::header::{AttrDecl, ClassDecl};
 use super::parser::{Parsed, Parser};
@@ -38,7 +38,7 @@ impl Parser<'_> {
             // CDF-5 is let through, and fails at the first such definition.
             if self.needs.enhanced && !format.is_enhanced() && format != Format::DATA64 {
                 self.sink.message("-k or _Format conflicts with enhanced CDL input");
-                return Err(Failure::Conflict);
+                return Err(ParseFailure::Conflict);
             }
             return Ok(format);
         }

@@ -6,8 +6,8 @@
 //! what it is sure of. A real of up to 19 digits is its digits times or divided by a power of ten, which is correctly
 //! rounded while both are exact in a double; all others go to `fast-float2`.
 
-use super::constant::Number;
-use super::source::Source;
+use super::constant::ParsedNumber;
+use super::source::TextSource;
 
 /// The window of the first attempt, and after a stop.
 const SHORT: usize = 4 << 10;
@@ -54,9 +54,9 @@ impl Bulk {
     /// answers whether to go on.
     ///
     /// `fill` is what `_` stands for. If `narrow`, integers of more than 32 bits are not plain.
-    pub fn read<T: Number>(
+    pub fn read<T: ParsedNumber>(
         &mut self,
-        source: &mut Source<'_>,
+        source: &mut TextSource<'_>,
         fill: T,
         narrow: bool,
         mut give: impl FnMut(Vec<T>) -> bool,
@@ -103,7 +103,7 @@ impl Bulk {
     }
 
     /// Reads text that ends with a comma or semicolon, in parts if it is long.
-    fn parts<T: Number>(&self, text: &[u8], fill: T, narrow: bool) -> Vec<Run<T>> {
+    fn parts<T: ParsedNumber>(&self, text: &[u8], fill: T, narrow: bool) -> Vec<Run<T>> {
         if self.threads < 2 || text.len() < SPLIT_FROM {
             return vec![run(text, fill, narrow)];
         }
@@ -138,7 +138,7 @@ const POWERS: [f64; 23] = [
 ];
 
 /// Reads a text whose last byte is a comma or semicolon.
-fn run<T: Number>(text: &[u8], fill: T, narrow: bool) -> Run<T> {
+fn run<T: ParsedNumber>(text: &[u8], fill: T, narrow: bool) -> Run<T> {
     let mut values = Vec::with_capacity(text.len() / 6);
     let (mut used, mut lines, mut passed) = (0, 0, 0);
     let mut at = 0;
@@ -179,7 +179,7 @@ fn blanks(text: &[u8], at: &mut usize, lines: &mut u32) {
 
 /// One plain value, and the position behind it; `None` if it is not plain.
 #[inline]
-fn value<T: Number>(text: &[u8], at: &mut usize, lines: &mut u32, fill: T, narrow: bool) -> Option<T> {
+fn value<T: ParsedNumber>(text: &[u8], at: &mut usize, lines: &mut u32, fill: T, narrow: bool) -> Option<T> {
     blanks(text, at, lines);
     let start = *at;
     let mut place = start;
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, threads: usize) -> (Vec<f64>, End, String, u32) {
-        let mut source = Source::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())));
+        let mut source = TextSource::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec())));
         let mut bulk = Bulk { window: SHORT, threads };
         let mut values = vec![];
         let end = bulk.read(&mut source, -1.0, true, |mut list| {

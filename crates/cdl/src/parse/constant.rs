@@ -39,7 +39,7 @@ pub(super) struct Item {
 }
 
 /// A number type that constants become.
-pub(super) trait Number: Copy + Default + Send + 'static {
+pub(super) trait ParsedNumber: Copy + Default + Send + 'static {
     /// Whether it is a floating-point type.
     const REAL: bool;
     fn from_integer(value: i128) -> Self;
@@ -123,7 +123,7 @@ fn to_u64(value: f64) -> u64 {
 
 macro_rules! integers {
     ($($ty:ty, $variant:ident, $through:expr;)*) => { $(
-        impl Number for $ty {
+        impl ParsedNumber for $ty {
             const REAL: bool = false;
             fn from_integer(value: i128) -> Self {
                 value as $ty
@@ -163,7 +163,7 @@ integers! {
 
 macro_rules! reals {
     ($($ty:ty, $variant:ident;)*) => { $(
-        impl Number for $ty {
+        impl ParsedNumber for $ty {
             const REAL: bool = true;
             fn from_integer(value: i128) -> Self {
                 value as $ty
@@ -219,7 +219,7 @@ impl Const {
     }
 
     /// The constant as a number; `None` if it is none and cannot be read as one.
-    pub fn to_number<T: Number>(&self) -> Option<T> {
+    pub fn to_number<T: ParsedNumber>(&self) -> Option<T> {
         Some(match self {
             Const::Int(_, value) => T::from_integer(*value),
             Const::MinusZero => T::from_f64(-0.0),
@@ -263,7 +263,7 @@ impl Const {
 }
 
 /// The number of type `T` that lies in memory, least byte first.
-fn from_memory<T: Number>(memory: [u8; 8], ty: Atomic) -> Option<T> {
+fn from_memory<T: ParsedNumber>(memory: [u8; 8], ty: Atomic) -> Option<T> {
     let bits = u64::from_le_bytes(memory);
     Some(match ty {
         Atomic::Float => T::from_f32(f32::from_bits(bits as u32)),

@@ -5,11 +5,11 @@ use std::collections::{HashSet, VecDeque};
 use ferrocdf_model::{Atomic, Format, GroupId, Type, Values, VarId, each_values};
 
 use super::bulk::{Bulk, End};
-use super::constant::{Const, Item, Number, with_number};
+use super::constant::{Const, Item, ParsedNumber, with_number};
 use super::header::{Path, Thing, VarDecl};
 use super::parser::{Parsed, Parser};
 use super::token::Token;
-use super::{Failure, time};
+use super::{ParseFailure, time};
 
 /// Values held back before the sink is told anything, in bytes.
 const HELD_BACK: usize = 16 << 20;
@@ -202,7 +202,7 @@ impl Parser<'_> {
     }
 
     /// Numbers of a variable whose elements come one after another, in pieces.
-    fn numbers<N: Number>(&mut self, var: VarId) -> Parsed<()> {
+    fn numbers<N: ParsedNumber>(&mut self, var: VarId) -> Parsed<()> {
         let (row, total) = self.extent(var);
         let decl = self.header.var(var);
         let (ty, fill) = (decl.ty, decl.fill.clone());
@@ -372,7 +372,7 @@ impl Parser<'_> {
         if let Some((told, _)) = self.data.told.filter(|&(told, _)| told != format) {
             // The sink made a file of another format already.
             debug_assert!(!told.is_enhanced());
-            return Err(Failure::EnhancedAfterData);
+            return Err(ParseFailure::EnhancedAfterData);
         }
         if self.data.told != Some((format, declared)) {
             let model = self.build(format)?;

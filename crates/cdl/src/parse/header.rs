@@ -10,17 +10,17 @@ use ferrocdf_model::{Atomic, DimId, GroupId, Owner, Storage, Type, TypeId, VarId
 
 use super::constant::Item;
 
-type Names<Id> = HashMap<Vec<u8>, Id>;
+type IdsByName<Id> = HashMap<Vec<u8>, Id>;
 
 /// A group and what is visible in it.
 #[derive(Default)]
 pub(super) struct GroupDecl {
     pub name: Vec<u8>,
     pub parent: Option<GroupId>,
-    pub groups: Names<GroupId>,
-    pub dims: Names<DimId>,
-    pub types: Names<TypeId>,
-    pub vars: Names<VarId>,
+    pub groups: IdsByName<GroupId>,
+    pub dims: IdsByName<DimId>,
+    pub types: IdsByName<TypeId>,
+    pub vars: IdsByName<VarId>,
 }
 
 /// A dimension; `len` is `None` for an unlimited one.

@@ -15,12 +15,12 @@ use ferrocdf_model::{Atomic, DataModel, Format};
 use super::constant::Const;
 use super::header::atomic_named;
 use super::literal;
-use super::source::Source;
+use super::source::TextSource;
 use super::token::{Keyword, Token, meaning, section};
 
 /// The tokens of a text.
 pub(super) struct Lexer<'a> {
-    pub source: Source<'a>,
+    pub source: TextSource<'a>,
     /// The format the caller asked for: it decides whether names of newer types may be names of other things.
     format: Option<Format>,
     ahead: Option<Token>,
@@ -49,7 +49,7 @@ fn may_be_escaped(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    pub fn new(source: Source<'a>, format: Option<Format>) -> Self {
+    pub fn new(source: TextSource<'a>, format: Option<Format>) -> Self {
         Lexer {
             source,
             format,
@@ -447,7 +447,7 @@ mod tests {
 
     fn tokens(text: &str) -> Vec<Token> {
         let mut lexer =
-            Lexer::new(Source::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec()))), None);
+            Lexer::new(TextSource::new(Box::new(std::io::Cursor::new(text.as_bytes().to_vec()))), None);
         std::iter::from_fn(|| Some(lexer.next()).filter(|token| *token != Token::End)).collect()
     }
 

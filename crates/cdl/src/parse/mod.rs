@@ -34,12 +34,12 @@ use ferrocdf_model::{Format, Model, Owner, Values, VarId};
 
 use lexer::Lexer;
 use parser::Parser;
-use source::Source;
+use source::TextSource;
 pub(crate) use token::{has_meaning, is_reserved, is_value};
 
 /// What is known about a text before it is read.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ParseOptions {
     /// The format asked for; `None` lets the text decide.
     pub format: Option<Format>,
     /// The program's name at the start of messages.
@@ -53,13 +53,13 @@ pub struct Options {
     /// Record variables keep the records that their own data makes, rather than all having those of the longest.
     pub own_records: bool,
     /// Take the text for one of the enhanced model even if its first part does not say so; see
-    /// [`Failure::EnhancedAfterData`].
+    /// [`ParseFailure::EnhancedAfterData`].
     pub enhanced: bool,
 }
 
-impl Default for Options {
+impl Default for ParseOptions {
     fn default() -> Self {
-        Options {
+        ParseOptions {
             format: None,
             program: "ncgen".to_string(),
             file: "-".to_string(),
@@ -103,21 +103,21 @@ pub struct Outcome {
 
 /// Why a text was not converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum ParseFailure {
     /// The text is wrong; the sink was given the messages.
     Text,
     /// The text needs the enhanced model, the options or its `_Format` say otherwise; the sink was given the message.
     Conflict,
     /// So much data came before the first group that it was passed on in a format that holds no groups. Reading the
-    /// text again with [`Options::enhanced`] succeeds.
+    /// text again with [`ParseOptions::enhanced`] succeeds.
     EnhancedAfterData,
     /// The text could not be read, or the sink failed.
     File(Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for ParseFailure {
     fn from(error: Error) -> Self {
-        Failure::File(error)
+        ParseFailure::File(error)
     }
 }
 
@@ -127,10 +127,10 @@ impl From<Error> for Failure {
 /// at the first that cannot be passed over.
 pub fn parse<'a>(
     input: impl Read + 'a,
-    options: &'a Options,
+    options: &'a ParseOptions,
     sink: &'a mut dyn Sink,
-) -> std::result::Result<Outcome, Failure> {
-    let lexer = Lexer::new(Source::new(Box::new(input)), options.format);
+) -> std::result::Result<Outcome, ParseFailure> {
+    let lexer = Lexer::new(TextSource::new(Box::new(input)), options.format);
     Parser::new(lexer, options, sink).run()
 }
 

@@ -6,14 +6,14 @@ use super::data::Data;
 use super::header::{GroupDecl, Header};
 use super::lexer::Lexer;
 use super::token::{Keyword, Token};
-use super::{Failure, Options, Outcome, Sink};
+use super::{Outcome, ParseFailure, ParseOptions, Sink};
 
 /// `NC_MAX_VAR_DIMS`
 pub(super) const MAX_DIMS: usize = 1024;
 /// Groups in groups, and types in types.
 pub(super) const MAX_DEPTH: usize = 128;
 
-pub(super) type Parsed<T> = Result<T, Failure>;
+pub(super) type Parsed<T> = Result<T, ParseFailure>;
 
 /// What a text uses that not every format holds.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub(super) struct Needs {
 /// Reads a text from start to end.
 pub(super) struct Parser<'a> {
     pub lexer: Lexer<'a>,
-    pub options: &'a Options,
+    pub options: &'a ParseOptions,
     pub sink: &'a mut dyn Sink,
     pub header: Header,
     pub needs: Needs,
@@ -50,7 +50,7 @@ pub(super) fn shown(name: &[u8]) -> String {
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(lexer: Lexer<'a>, options: &'a Options, sink: &'a mut dyn Sink) -> Self {
+    pub fn new(lexer: Lexer<'a>, options: &'a ParseOptions, sink: &'a mut dyn Sink) -> Self {
         Parser {
             lexer,
             options,
@@ -93,22 +93,22 @@ impl<'a> Parser<'a> {
     }
 
     /// A message that ends reading.
-    pub fn fatal(&mut self, line: u32, what: &str) -> Failure {
+    pub fn fatal(&mut self, line: u32, what: &str) -> ParseFailure {
         self.tell_at(line, what);
         self.errors += 1;
-        Failure::Text
+        ParseFailure::Text
     }
 
     /// The same without the line.
-    pub fn fatal_bare(&mut self, what: &str) -> Failure {
+    pub fn fatal_bare(&mut self, what: &str) -> ParseFailure {
         self.wrong_bare(what);
-        Failure::Text
+        ParseFailure::Text
     }
 
     /// The failure for a token that has no place here. A complaint of the lexer about the token comes first.
-    pub fn unexpected(&mut self, token: &Token, wanted: &str) -> Failure {
+    pub fn unexpected(&mut self, token: &Token, wanted: &str) -> ParseFailure {
         if let Err(error) = self.lexer.source.take_error() {
-            return Failure::File(error);
+            return ParseFailure::File(error);
         }
         let mut shown = token.shown();
         if let Some(complaint) = self.lexer.complaint.take() {
@@ -151,10 +151,10 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected(&token, "end of file"));
         }
         if let Err(error) = self.lexer.source.take_error() {
-            return Err(Failure::File(error));
+            return Err(ParseFailure::File(error));
         }
         if self.errors > 0 {
-            return Err(Failure::Text);
+            return Err(ParseFailure::Text);
         }
         let format = self.finish()?;
         Ok(Outcome { name, format })

@@ -14,7 +14,7 @@ const SMALL: usize = 64 << 10;
 const LONGEST: usize = 1 << 28;
 
 /// Text with a position in it.
-pub(super) struct Source<'a> {
+pub(super) struct TextSource<'a> {
     input: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
     start: usize,
@@ -25,10 +25,10 @@ pub(super) struct Source<'a> {
     pub line: u32,
 }
 
-impl<'a> Source<'a> {
+impl<'a> TextSource<'a> {
     pub fn new(input: Box<dyn Read + 'a>) -> Self {
         let buffer = vec![0; SMALL];
-        Source { input, buffer, start: 0, end: 0, ended: false, failed: None, line: 1 }
+        TextSource { input, buffer, start: 0, end: 0, ended: false, failed: None, line: 1 }
     }
 
     /// The byte `ahead` of the position; `None` behind the end of the text.
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn windows_and_positions_agree() {
         let text: Vec<u8> = (0..200_000u32).map(|at| (at % 251) as u8).collect();
-        let mut source = Source::new(Box::new(Drip(std::io::Cursor::new(text.clone()))));
+        let mut source = TextSource::new(Box::new(Drip(std::io::Cursor::new(text.clone()))));
         let mut at = 0;
         while at < text.len() {
             assert_eq!(source.peek(3), text.get(at + 3).copied());
@@ -131,7 +131,7 @@ mod tests {
                 Err(std::io::Error::from_raw_os_error(5))
             }
         }
-        let mut source = Source::new(Box::new(Broken));
+        let mut source = TextSource::new(Box::new(Broken));
         assert_eq!(source.peek(0), None);
         assert_eq!(source.take_error().unwrap_err().code, Code(5));
     }

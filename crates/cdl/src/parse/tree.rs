@@ -2,7 +2,7 @@
 
 use ferrocdf_model::{Atomic, Type, TypeId, Value, Values, VarId};
 
-use super::constant::{Const, Item, Number, with_number};
+use super::constant::{Const, Item, ParsedNumber, with_number};
 use super::header::ClassDecl;
 use super::parser::{Parsed, Parser};
 use super::types::in_type;
@@ -11,7 +11,7 @@ const NO_NIL: &str = "NIL data can only be assigned to variables or attributes o
 
 impl Parser<'_> {
     /// A constant as a number; `fill` is what `_` stands for.
-    pub fn number<N: Number>(&mut self, item: &Item, fill: N, ty: Type) -> Parsed<N> {
+    pub fn number<N: ParsedNumber>(&mut self, item: &Item, fill: N, ty: Type) -> Parsed<N> {
         let what = match &item.value {
             Const::Fill => return Ok(fill),
             Const::List(_) => "Expected primitive found {..}".to_string(),

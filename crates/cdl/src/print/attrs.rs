@@ -2,11 +2,11 @@
 
 use ferrocdf_model::{Attr, Class, Owner, Type, Value, Values, each_numbers};
 
-use super::cells::{Number, put_time};
+use super::cells::{PrintedNumber, put_time};
 use super::escape::{Place, quoted, trimmed};
 use super::float::Point;
 use super::user::{self, Digits};
-use super::{Failure, Printer};
+use super::{PrintFailure, Printer};
 use crate::times::TimeAxis;
 
 /// Variables of these names would be taken for the start of a section.
@@ -14,7 +14,7 @@ const KEYWORDS: [&[u8]; 5] = [b"variables", b"dimensions", b"data", b"group", b"
 
 impl Printer<'_> {
     /// Prints an attribute.
-    pub(super) fn attr(&mut self, owner: Owner, attr: &Attr) -> Result<(), Failure> {
+    pub(super) fn attr(&mut self, owner: Owner, attr: &Attr) -> Result<(), PrintFailure> {
         let (owner_name, group) = match owner {
             Owner::Group(id) => (&b""[..], id),
             Owner::Var(id) => (self.model.var(id).name.as_bytes(), self.model.var(id).group),

@@ -149,7 +149,7 @@ struct Numbers<'a, T> {
     look: &'a Look<'a>,
 }
 
-impl<T: Number> Cells for Numbers<'_, T> {
+impl<T: PrintedNumber> Cells for Numbers<'_, T> {
     #[inline]
     fn put(&self, at: usize, out: &mut Vec<u8>) {
         let value = self.values[at];
@@ -171,7 +171,7 @@ impl<T: Number> Cells for Numbers<'_, T> {
 }
 
 /// Appends a time as quoted text, or what `no_date` appends for what is no date in the calendar.
-pub(super) fn put_time<T: Number>(
+pub(super) fn put_time<T: PrintedNumber>(
     value: T,
     axis: &TimeAxis,
     separator: u8,
@@ -193,7 +193,7 @@ pub(super) fn put_time<T: Number>(
 }
 
 /// A numeric type of netCDF.
-pub(super) trait Number: Copy {
+pub(super) trait PrintedNumber: Copy {
     /// Appends it in the default form of its type.
     fn plain(self, digits: Digits, point: Point, out: &mut Vec<u8>);
     /// Appends it in a format; it is finite.
@@ -208,7 +208,7 @@ pub(super) trait Number: Copy {
 
 macro_rules! integers {
     ($put:ident $wide:ty: $($integer:ty)*) => { $(
-        impl Number for $integer {
+        impl PrintedNumber for $integer {
             #[inline]
             fn plain(self, _: Digits, _: Point, out: &mut Vec<u8>) {
                 $put(<$wide>::from(self), out);
@@ -235,7 +235,7 @@ integers!(unsigned u64: u8 u16 u32 u64);
 
 macro_rules! floats {
     ($($float:ident $digits:ident $nan:literal $plus:literal $minus:literal;)*) => { $(
-        impl Number for $float {
+        impl PrintedNumber for $float {
             #[inline]
             fn plain(self, digits: Digits, point: Point, out: &mut Vec<u8>) {
                 match self.not_finite() {

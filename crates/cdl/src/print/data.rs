@@ -8,7 +8,7 @@ use super::layout::{Block, Blocks, Layout};
 use super::pipeline::in_order;
 use super::printf::{Format, Kind};
 use super::user::Digits;
-use super::{Failure, Printer};
+use super::{PrintFailure, Printer};
 
 /// Values per block: large enough to make reading and handing over cheap, small enough to stay in a core's cache.
 const BLOCK: u64 = 1 << 15;
@@ -29,7 +29,7 @@ fn block_of(ty: Type) -> u64 {
 
 impl<'a> Printer<'a> {
     /// Prints the data of a group's own variables.
-    pub(super) fn data(&mut self, group: GroupId) -> Result<(), Failure> {
+    pub(super) fn data(&mut self, group: GroupId) -> Result<(), PrintFailure> {
         let model = self.model;
         let vars = &model.group(group).vars;
         if vars.is_empty() || !self.selection.has_group(group) {
@@ -65,7 +65,7 @@ impl<'a> Printer<'a> {
         var.dims.len() == 1 && self.model.find_dim(var.group, var.name.as_bytes()).is_some()
     }
 
-    fn variable_data(&mut self, id: VarId) -> Result<(), Failure> {
+    fn variable_data(&mut self, id: VarId) -> Result<(), PrintFailure> {
         let model = self.model;
         let var = model.var(id);
         let name = var.name.as_bytes();
@@ -141,7 +141,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn rows(&mut self, id: VarId, look: &Look<'_>, layout: &Layout<'_>) -> Result<(), Failure> {
+    fn rows(&mut self, id: VarId, look: &Look<'_>, layout: &Layout<'_>) -> Result<(), PrintFailure> {
         let target = if look.is_text() { TEXT_BLOCK } else { block_of(look.ty) };
         let blocks = Blocks::new(&layout.dims, target);
         if look.is_text() && layout.columns() > target {
@@ -162,7 +162,7 @@ impl<'a> Printer<'a> {
         };
         let mut line = layout.first;
         let out = &mut self.out;
-        in_order(blocks.len(), self.options.threads, make, |number, piece: Result<Piece, Failure>| {
+        in_order(blocks.len(), self.options.threads, make, |number, piece: Result<Piece, PrintFailure>| {
             let piece = piece?;
             if piece.widths.is_empty() {
                 if piece.text.len() < super::ENOUGH {
@@ -175,12 +175,12 @@ impl<'a> Printer<'a> {
             } else {
                 break_lines(layout, &blocks.get(number), &piece, &mut line, &mut out.text);
             }
-            out.pour().map_err(Failure::Output)
+            out.pour().map_err(PrintFailure::Output)
         })
     }
 
     /// Prints rows of text that are too long for memory, a part at a time.
-    fn long_text(&mut self, id: VarId, layout: &Layout<'_>, target: u64) -> Result<(), Failure> {
+    fn long_text(&mut self, id: VarId, layout: &Layout<'_>, target: u64) -> Result<(), PrintFailure> {
         let rows = Block { start: vec![0; layout.dims.len()], count: layout.dims.clone(), part: false };
         let mut result = Ok(());
         rows.each_row(|_, row| {
@@ -191,7 +191,13 @@ impl<'a> Printer<'a> {
         result
     }
 
-    fn long_row(&mut self, id: VarId, layout: &Layout<'_>, row: &[u64], target: u64) -> Result<(), Failure> {
+    fn long_row(
+        &mut self,
+        id: VarId,
+        layout: &Layout<'_>,
+        row: &[u64],
+        target: u64,
+    ) -> Result<(), PrintFailure> {
         let mut line = layout.line(row);
         layout.row_start(row, &mut line, &mut self.out.text);
         self.out.put("\"");

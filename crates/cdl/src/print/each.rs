@@ -3,7 +3,7 @@
 use ferrocdf_model::VarId;
 
 use super::pipeline::in_order;
-use super::{Failure, Printer};
+use super::{PrintFailure, Printer};
 
 /// So many variables are printed by all threads.
 const MANY: usize = 64;
@@ -16,8 +16,8 @@ impl Printer<'_> {
         &mut self,
         vars: &[VarId],
         together: usize,
-        print: impl Fn(&mut Printer<'_>, VarId) -> Result<(), Failure> + Sync,
-    ) -> Result<(), Failure> {
+        print: impl Fn(&mut Printer<'_>, VarId) -> Result<(), PrintFailure> + Sync,
+    ) -> Result<(), PrintFailure> {
         let (source, options, selection) = (self.source, self.options, self.selection);
         if vars.len() < MANY || options.times.is_some() || !self.model.types().is_empty() {
             return vars.iter().try_for_each(|&var| {
@@ -34,7 +34,7 @@ impl Printer<'_> {
             let mut printer = Printer::new(source, options, selection, &mut text);
             printer.line.indent = indent;
             let done = blocks[number as usize].iter().try_for_each(|&var| print(&mut printer, var));
-            let done = done.and(printer.out.flush().map_err(Failure::Output));
+            let done = done.and(printer.out.flush().map_err(PrintFailure::Output));
             (text, done)
         };
         in_order(blocks.len() as u64, options.threads, make, |_, (text, done)| {

@@ -1,6 +1,6 @@
 //! Names and text with the escapes of CDL, byte for byte: what is not UTF-8 goes through as it is.
 
-use super::Failure;
+use super::PrintFailure;
 use crate::parse::has_meaning;
 
 /// Why a text is printed; each place has rules of its own.
@@ -84,7 +84,7 @@ const SPECIAL: [bool; 256] = {
 
 /// For whom names are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Names {
+pub(super) enum NameEscapes {
     /// As the reference prints them: escapes are added only where no program could read the text without.
     Reference,
     /// So that no name can be taken for anything else, and every name is printed.
@@ -98,18 +98,18 @@ fn is_control_code(text: &[u8]) -> bool {
     code.is_some_and(|code| code.is_ascii_control())
 }
 
-/// Appends a name with escapes. With [`Names::Reference`] it fails on a name that begins with a space or a control
+/// Appends a name with escapes. With [`NameEscapes::Reference`] it fails on a name that begins with a space or a control
 /// character, as the reference does.
-pub(super) fn name(name: &[u8], names: Names, out: &mut Vec<u8>) -> Result<(), Failure> {
+pub(super) fn name(name: &[u8], names: NameEscapes, out: &mut Vec<u8>) -> Result<(), PrintFailure> {
     let name = c_text(name);
-    let escaped = names == Names::Escaped;
+    let escaped = names == NameEscapes::Escaped;
     let second = name.get(1).copied().unwrap_or(0);
     let is_word = second.is_ascii_alphabetic() || second == b'_' || second >= 0x80;
     match name.first() {
         Some(&first @ (1..=0x20 | 0x7F)) if !escaped => {
             let mut text = b"name begins with space or control-character: ".to_vec();
             text.push(first);
-            return Err(Failure::Refused(text));
+            return Err(PrintFailure::Refused(text));
         }
         Some(b'0'..=b'9') => out.push(b'\\'),
         // Before a letter these begin a name, before anything else a number or nothing.
@@ -167,7 +167,7 @@ mod tests {
     fn names() {
         let escaped = |bytes: &[u8]| {
             let mut out = vec![];
-            name(bytes, Names::Reference, &mut out).map(|()| String::from_utf8_lossy(&out).into_owned())
+            name(bytes, NameEscapes::Reference, &mut out).map(|()| String::from_utf8_lossy(&out).into_owned())
         };
         assert_eq!(escaped(b"1a b.c-d@e+f%g").unwrap(), "\\1a\\ b.c-d@e+f%g");
         assert_eq!(escaped("tür\x07".as_bytes()).unwrap(), "tür\\%07");
@@ -196,8 +196,8 @@ mod tests {
             (b"a%b", Some("a%b"), "a\\%b"),
             (b"a%07", Some("a%07"), "a%07"),
         ] {
-            assert_eq!(printed(bytes, Names::Reference).as_deref(), reference);
-            assert_eq!(printed(bytes, Names::Escaped).as_deref(), Some(escaped));
+            assert_eq!(printed(bytes, NameEscapes::Reference).as_deref(), reference);
+            assert_eq!(printed(bytes, NameEscapes::Escaped).as_deref(), Some(escaped));
         }
     }
 }

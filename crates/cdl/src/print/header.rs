@@ -2,7 +2,7 @@
 
 use ferrocdf_model::{Class, DimId, GroupId, Owner, TypeId, VarId};
 
-use super::{Failure, Printer};
+use super::{PrintFailure, Printer};
 
 /// Variables whose declarations a thread prints at a time. What files say of variables made one after the other lies side
 /// by side: of more at a time, less is read by two threads.
@@ -10,7 +10,7 @@ const TOGETHER: usize = 64;
 
 impl Printer<'_> {
     /// Prints the whole dataset.
-    pub(super) fn dataset(&mut self) -> Result<(), Failure> {
+    pub(super) fn dataset(&mut self) -> Result<(), PrintFailure> {
         let mut name = vec![];
         super::escape::name(&self.options.name, self.names(), &mut name)?;
         self.out.put("netcdf ");
@@ -21,7 +21,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn group(&mut self, id: GroupId) -> Result<(), Failure> {
+    fn group(&mut self, id: GroupId) -> Result<(), PrintFailure> {
         let model = self.model;
         let group = model.group(id);
         if !group.types.is_empty() {
@@ -75,7 +75,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn variable(&mut self, id: VarId) -> Result<(), Failure> {
+    fn variable(&mut self, id: VarId) -> Result<(), PrintFailure> {
         let var = self.model.var(id);
         self.indent();
         self.out.put("\t");
@@ -98,7 +98,7 @@ impl Printer<'_> {
 
     /// Prints the name of a dimension as a variable in `group` refers to it: with its path where the plain name would
     /// find another one, or none.
-    fn dim_name(&mut self, id: DimId, group: GroupId) -> Result<(), Failure> {
+    fn dim_name(&mut self, id: DimId, group: GroupId) -> Result<(), PrintFailure> {
         let model = self.model;
         let dim = model.dim(id);
         if model.find_dim(group, dim.name.as_bytes()) != Some(id) {
@@ -107,7 +107,7 @@ impl Printer<'_> {
         self.name(dim.name.as_bytes())
     }
 
-    fn group_attrs(&mut self, id: GroupId) -> Result<(), Failure> {
+    fn group_attrs(&mut self, id: GroupId) -> Result<(), PrintFailure> {
         let root = id == GroupId::ROOT;
         let attrs = &self.model.group(id).attrs;
         if !attrs.is_empty() || self.options.special {
@@ -127,7 +127,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn type_declaration(&mut self, id: TypeId) -> Result<(), Failure> {
+    fn type_declaration(&mut self, id: TypeId) -> Result<(), PrintFailure> {
         let model = self.model;
         let ty = model.user_type(id);
         let name = ty.name.as_bytes();

@@ -4,10 +4,10 @@
 //! is formatted without knowing what came before. A row that is too long for one block is cut into parts, whose pieces
 //! are broken into lines when all that is before them has been written.
 
-use super::escape::{self, Names};
+use super::escape::{self, NameEscapes};
 use super::float::unsigned;
 use super::line::Line;
-use super::{Failure, Indices, Options};
+use super::{Indices, PrintFailure, PrintOptions};
 
 /// The shape of a variable and what is printed around its values.
 pub(super) struct Layout<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Layout<'a> {
     /// The line at the start of the first row.
     pub(super) first: Line,
     /// How to print.
-    pub(super) options: &'a Options,
+    pub(super) options: &'a PrintOptions,
 }
 
 /// A box of values: whole rows, or a part of one row.
@@ -236,7 +236,7 @@ impl Layout<'_> {
     }
 
     /// The name as it is printed.
-    pub(super) fn printed_name(name: &[u8], names: Names) -> Result<Vec<u8>, Failure> {
+    pub(super) fn printed_name(name: &[u8], names: NameEscapes) -> Result<Vec<u8>, PrintFailure> {
         let mut out = vec![];
         escape::name(name, names, &mut out)?;
         Ok(out)

@@ -1,7 +1,7 @@
 //! The CDL and NcML text of a dataset.
 //!
 //! The text is that of the reference's `ncdump`, byte for byte, line breaks included, since people compare dumps with
-//! `diff`. Printing knows no files: it asks a [`Source`] for the model and for boxes of values. Rows do not depend on
+//! `diff`. Printing knows no files: it asks a [`PrintSource`] for the model and for boxes of values. Rows do not depend on
 //! each other, so blocks of rows are read and formatted on all cores and written in order, a bounded number at a time.
 //!
 //! Where the reference prints what is wrong or cannot be read back, this does not follow it; `tests/it/print.rs` of
@@ -31,12 +31,12 @@ use ferrocdf_model::{Attr, DimId, GroupId, Model, Owner, Type, Values, VarId};
 
 use crate::parse::is_reserved;
 use crate::times::TimeAxis;
-use escape::Names;
+use escape::NameEscapes;
 use line::Line;
 use select::Selection;
 
 /// What is printed: a model, and the values of its variables.
-pub trait Source: Sync {
+pub trait PrintSource: Sync {
     /// Groups, dimensions, types, variables, attributes.
     fn model(&self) -> &Model;
 
@@ -66,7 +66,7 @@ pub enum Indices {
 
 /// What to print, and how; the default is a whole dataset as `ncdump` prints it.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct PrintOptions {
     /// The name of the dataset in the first line; the location in NcML.
     pub name: Vec<u8>,
     /// No data.
@@ -110,9 +110,9 @@ pub struct Options {
     pub threads: usize,
 }
 
-impl Default for Options {
+impl Default for PrintOptions {
     fn default() -> Self {
-        Options {
+        PrintOptions {
             name: vec![],
             header_only: false,
             coordinates_only: false,
@@ -139,7 +139,7 @@ impl Default for Options {
 
 /// Why printing stopped.
 #[derive(Debug)]
-pub enum Failure {
+pub enum PrintFailure {
     /// The output could not be written.
     Output(io::Error),
     /// The values could not be read.
@@ -148,21 +148,25 @@ pub enum Failure {
     Refused(Vec<u8>),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for PrintFailure {
     fn from(error: Error) -> Self {
-        Failure::Source(error)
+        PrintFailure::Source(error)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for PrintFailure {
     fn from(error: io::Error) -> Self {
-        Failure::Output(error)
+        PrintFailure::Output(error)
     }
 }
 
 /// Prints a dataset as CDL. What could be printed before a failure has been written when it returns; that is all but the values that
 /// the source calls [unreadable](Source::unreadable), for which it fails in the end.
-pub fn print_cdl(source: &dyn Source, options: &Options, sink: &mut dyn Write) -> Result<(), Failure> {
+pub fn print_cdl(
+    source: &dyn PrintSource,
+    options: &PrintOptions,
+    sink: &mut dyn Write,
+) -> Result<(), PrintFailure> {
     let selection = Selection::new(source.model(), options)?;
     let mut printer = Printer::new(source, options, &selection, sink);
     let result = printer.dataset();
@@ -172,7 +176,11 @@ pub fn print_cdl(source: &dyn Source, options: &Options, sink: &mut dyn Write) -
 }
 
 /// Prints the header of a dataset of the classic model as NcML.
-pub fn print_ncml(source: &dyn Source, options: &Options, sink: &mut dyn Write) -> Result<(), Failure> {
+pub fn print_ncml(
+    source: &dyn PrintSource,
+    options: &PrintOptions,
+    sink: &mut dyn Write,
+) -> Result<(), PrintFailure> {
     let selection = Selection::new(source.model(), options)?;
     let mut printer = Printer::new(source, options, &selection, sink);
     printer.ncml();
@@ -212,9 +220,9 @@ impl Output<'_> {
 
 /// The state of one dump.
 struct Printer<'a> {
-    source: &'a dyn Source,
+    source: &'a dyn PrintSource,
     model: &'a Model,
-    options: &'a Options,
+    options: &'a PrintOptions,
     selection: &'a Selection,
     out: Output<'a>,
     line: Line,
@@ -226,8 +234,8 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(
-        source: &'a dyn Source,
-        options: &'a Options,
+        source: &'a dyn PrintSource,
+        options: &'a PrintOptions,
         selection: &'a Selection,
         sink: &'a mut dyn Write,
     ) -> Self {
@@ -250,16 +258,16 @@ impl<'a> Printer<'a> {
         self.out.text.resize(end, b' ');
     }
 
-    fn name(&mut self, name: &[u8]) -> Result<(), Failure> {
+    fn name(&mut self, name: &[u8]) -> Result<(), PrintFailure> {
         escape::name(name, self.names(), &mut self.out.text)
     }
 
-    fn names(&self) -> Names {
-        if self.options.escape_names { Names::Escaped } else { Names::Reference }
+    fn names(&self) -> NameEscapes {
+        if self.options.escape_names { NameEscapes::Escaped } else { NameEscapes::Reference }
     }
 
     /// Prints the name of a type as it is written in `group`: with its path if it is not seen from there.
-    fn type_name(&mut self, ty: Type, group: GroupId) -> Result<(), Failure> {
+    fn type_name(&mut self, ty: Type, group: GroupId) -> Result<(), PrintFailure> {
         let Type::User(id) = ty else {
             self.out.put(self.model.type_name(ty));
             return Ok(());
@@ -277,7 +285,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints the path of a group up to the name of something in it.
-    fn path_before(&mut self, group: GroupId) -> Result<(), Failure> {
+    fn path_before(&mut self, group: GroupId) -> Result<(), PrintFailure> {
         let mut path: Vec<GroupId> =
             self.model.and_parents(group).filter(|&group| group != GroupId::ROOT).collect();
         while let Some(group) = path.pop() {

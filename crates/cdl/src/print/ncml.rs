@@ -6,7 +6,7 @@
 use ferrocdf_model::{Attr, DimId, GroupId, Owner, Values, each_numbers};
 
 use super::Printer;
-use super::cells::Number;
+use super::cells::PrintedNumber;
 use super::escape::{c_text, trimmed};
 use super::float::Point;
 use super::user::Digits;

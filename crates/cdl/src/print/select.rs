@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ferrocdf_model::{GroupId, Model, VarId};
 
-use super::{Failure, Options};
+use super::{PrintFailure, PrintOptions};
 
 /// The variables and groups that were asked for; `None` for all.
 pub(super) struct Selection {
@@ -14,7 +14,7 @@ pub(super) struct Selection {
 
 impl Selection {
     /// Looks for what was asked for. Fails on the first name that is nowhere.
-    pub(super) fn new(model: &Model, options: &Options) -> Result<Selection, Failure> {
+    pub(super) fn new(model: &Model, options: &PrintOptions) -> Result<Selection, PrintFailure> {
         let all = |count: usize| (0..count as u32).map(GroupId);
         let mut vars = HashSet::new();
         for wanted in &options.variables {
@@ -56,8 +56,8 @@ impl Selection {
     }
 }
 
-fn missing(wanted: &[u8], why: &str) -> Failure {
-    Failure::Refused([wanted, b": ", why.as_bytes()].concat())
+fn missing(wanted: &[u8], why: &str) -> PrintFailure {
+    PrintFailure::Refused([wanted, b": ", why.as_bytes()].concat())
 }
 
 /// The variable of this group that `wanted` names: `/g/v` if the group is `/g`, `g/v` if its path ends in `g`, `v`.

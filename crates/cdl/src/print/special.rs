@@ -6,13 +6,13 @@ use ferrocdf_model::{
 };
 
 use super::escape::c_text;
-use super::{Failure, Printer};
+use super::{PrintFailure, Printer};
 
 /// The filters that have attributes of their own.
 const OWN_FORM: [u32; 3] = [Filter::DEFLATE, Filter::SHUFFLE, Filter::FLETCHER32];
 
 impl Printer<'_> {
-    fn special(&mut self, owner: &[u8], attr: &str, value: impl AsRef<[u8]>) -> Result<(), Failure> {
+    fn special(&mut self, owner: &[u8], attr: &str, value: impl AsRef<[u8]>) -> Result<(), PrintFailure> {
         self.indent();
         self.out.put("\t\t");
         self.name(owner)?;
@@ -24,7 +24,7 @@ impl Printer<'_> {
 
     /// Prints those of a variable. In classic files nothing can be chosen: CDF-1 and CDF-2 have none, CDF-5 has the one
     /// that the reference gives it (before it stops with an error if the type has a byte order).
-    pub(super) fn special_attrs(&mut self, id: VarId) -> Result<(), Failure> {
+    pub(super) fn special_attrs(&mut self, id: VarId) -> Result<(), PrintFailure> {
         let var = self.model.var(id);
         let (owner, storage) = (var.name.as_bytes(), &var.storage);
         match self.model.format().data_model() {
@@ -112,7 +112,7 @@ impl Printer<'_> {
     }
 
     /// Prints those of the dataset.
-    pub(super) fn special_global_attrs(&mut self) -> Result<(), Failure> {
+    pub(super) fn special_global_attrs(&mut self) -> Result<(), PrintFailure> {
         let mut hidden = self.source.hidden(Owner::Group(GroupId::ROOT));
         if let Some(stored) = self.model.find_attr(Owner::Group(GroupId::ROOT), b"_NCProperties") {
             hidden.insert(0, stored.clone());

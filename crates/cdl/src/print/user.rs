@@ -2,8 +2,8 @@
 
 use ferrocdf_model::{Class, Field, Model, Type, Value, Values, each_numbers};
 
-use super::cells::Number;
-use super::escape::{Names, Place, c_text, name, quoted, trimmed};
+use super::cells::PrintedNumber;
+use super::escape::{NameEscapes, Place, c_text, name, quoted, trimmed};
 use super::float::Point;
 use crate::parse::is_value;
 
@@ -54,7 +54,7 @@ pub(super) fn value(model: &Model, ty: Type, value: &Value, digits: Digits, out:
                         out.push(b'\\');
                     }
                     // A name that cannot be written is left out in favour of the number.
-                    if name(member.as_bytes(), Names::Reference, out).is_err() {
+                    if name(member.as_bytes(), NameEscapes::Reference, out).is_err() {
                         out.extend_from_slice(number.to_string().as_bytes());
                     }
                 }
@@ -138,6 +138,6 @@ fn same_values(values: &Values, fills: &Values) -> bool {
     }
 }
 
-fn same_numbers<T: Number>(values: &[T], fills: &[T]) -> bool {
+fn same_numbers<T: PrintedNumber>(values: &[T], fills: &[T]) -> bool {
     values.len() == fills.len() && values.iter().zip(fills).all(|(value, &fill)| value.same(fill))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_cdl::print::{Failure, Options, Source, print_cdl, print_ncml};
+use ferrocdf_cdl::print::{PrintFailure, PrintOptions, PrintSource, print_cdl, print_ncml};
 use ferrocdf_model::{Attr, Model, Owner, Values, VarId, each_values};
 
 /// A model, and the values of its variables.
@@ -18,27 +18,27 @@ impl Memory {
         Memory { model, values: HashMap::new(), hidden: vec![] }
     }
 
-    pub fn cdl(&self, options: &Options) -> String {
+    pub fn cdl(&self, options: &PrintOptions) -> String {
         let mut out = vec![];
         print_cdl(self, options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
-    pub fn ncml(&self, options: &Options) -> String {
+    pub fn ncml(&self, options: &PrintOptions) -> String {
         let mut out = vec![];
         print_ncml(self, options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
-    pub fn refusal(&self, options: &Options) -> String {
+    pub fn refusal(&self, options: &PrintOptions) -> String {
         match print_cdl(self, options, &mut vec![]) {
-            Err(Failure::Refused(message)) => String::from_utf8(message).unwrap(),
+            Err(PrintFailure::Refused(message)) => String::from_utf8(message).unwrap(),
             other => panic!("{other:?}"),
         }
     }
 }
 
-impl Source for Memory {
+impl PrintSource for Memory {
     fn model(&self) -> &Model {
         &self.model
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_cdl::parse::{Failure, Options, Outcome, Sink, parse};
+use ferrocdf_cdl::parse::{Outcome, ParseFailure, ParseOptions, Sink, parse};
 use ferrocdf_model::{
     Atomic, Chunking, Class, Endian, Filter, Format, GroupId, Model, Owner, Type, Value, Values, VarId,
     each_values,
@@ -74,9 +74,12 @@ impl Collector {
     }
 }
 
-pub fn read_as(text: &[u8], format: Option<Format>) -> (Collector, std::result::Result<Outcome, Failure>) {
+pub fn read_as(
+    text: &[u8],
+    format: Option<Format>,
+) -> (Collector, std::result::Result<Outcome, ParseFailure>) {
     let mut collector = Collector::default();
-    let options = Options { format, file: "t.cdl".to_string(), ..Options::default() };
+    let options = ParseOptions { format, file: "t.cdl".to_string(), ..ParseOptions::default() };
     let outcome = parse(text, &options, &mut collector);
     (collector, outcome)
 }
@@ -114,11 +117,11 @@ fn the_format_is_what_the_text_needs() {
 #[test]
 fn a_conflict_with_the_format_is_told() {
     let (collector, outcome) = read_as(b"netcdf a { group: g { } }", Some(Format::CLASSIC));
-    assert_eq!(outcome, Err(Failure::Conflict));
+    assert_eq!(outcome, Err(ParseFailure::Conflict));
     assert_eq!(collector.messages, ["-k or _Format conflicts with enhanced CDL input"]);
     assert!(collector.model.is_none());
     let (_, outcome) = read_as(b"netcdf a { group: g { } }", Some(Format::DATA64));
-    assert!(matches!(outcome, Err(Failure::File(error)) if error.code == Code::ENOTNC4));
+    assert!(matches!(outcome, Err(ParseFailure::File(error)) if error.code == Code::ENOTNC4));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn long_data_comes_in_pieces_after_the_definitions() {
     // With a group behind so much data, the format that was told is the wrong one.
     let text = text.replacen("w = 1, 2, NaN; }", "group: g { } }", 1);
     let (_, outcome) = read_as(text.as_bytes(), None);
-    assert_eq!(outcome.unwrap_err(), ferrocdf_cdl::parse::Failure::EnhancedAfterData);
+    assert_eq!(outcome.unwrap_err(), ferrocdf_cdl::parse::ParseFailure::EnhancedAfterData);
     let (read, outcome) = read_as(text.as_bytes(), Some(Format::NETCDF4));
     assert!(outcome.is_ok());
     assert_eq!((read.defined, read.model().groups().len()), (2, 2));

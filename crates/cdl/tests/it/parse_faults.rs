@@ -1,12 +1,12 @@
 //! Texts that are wrong, or made to do harm.
 
-use ferrocdf_cdl::parse::Failure;
+use ferrocdf_cdl::parse::ParseFailure;
 
 use super::parse::read_as;
 
 fn messages(text: &str) -> Vec<String> {
     let (read, outcome) = read_as(text.as_bytes(), None);
-    assert_eq!(outcome, Err(Failure::Text), "{text}");
+    assert_eq!(outcome, Err(ParseFailure::Text), "{text}");
     assert!(read.model.is_none(), "{text}");
     read.messages
 }
@@ -73,7 +73,7 @@ fn a_text_cut_anywhere_fails_with_a_line() {
     assert!(whole.is_ok());
     for len in 0..RICH.trim_end().len() {
         let (read, outcome) = read_as(&RICH.as_bytes()[..len], None);
-        assert_eq!(outcome, Err(Failure::Text), "{len}");
+        assert_eq!(outcome, Err(ParseFailure::Text), "{len}");
         let last = read.messages.last().expect("a message");
         assert!(last.contains(" line ") || last.starts_with("Undefined"), "{len}: {last}");
     }
@@ -88,7 +88,7 @@ fn a_text_with_any_byte_changed_does_not_panic() {
             let mut text = RICH.as_bytes().to_vec();
             text[at] = (state >> 56) as u8;
             let (read, outcome) = read_as(&text, None);
-            assert!(outcome.is_ok() || outcome != Err(Failure::Text) || !read.messages.is_empty());
+            assert!(outcome.is_ok() || outcome != Err(ParseFailure::Text) || !read.messages.is_empty());
         }
     }
 }
@@ -119,6 +119,6 @@ fn depth_and_size_are_limited() {
 fn bytes_that_are_no_text_are_refused() {
     let noise: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(2654435761) >> 24) as u8).collect();
     let (read, outcome) = read_as(&noise, None);
-    assert_eq!(outcome, Err(Failure::Text));
+    assert_eq!(outcome, Err(ParseFailure::Text));
     assert!(read.messages[0].contains("line 1: syntax error"));
 }

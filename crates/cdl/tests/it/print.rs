@@ -1,6 +1,6 @@
 //! What the reference prints otherwise, and why this does not follow it; and cases that files rarely show.
 
-use ferrocdf_cdl::print::{Failure, Indices, Options, print_cdl};
+use ferrocdf_cdl::print::{Indices, PrintFailure, PrintOptions, print_cdl};
 use ferrocdf_model::{Atomic, Chunking, Endian, Filter, Format, GroupId, Model, Name, Owner, Values, VarId};
 
 use crate::memory::Memory;
@@ -23,7 +23,7 @@ fn put(memory: &mut Memory, name: &str, value: Values) {
 }
 
 /// The text behind `=` of the first variable, without line breaks.
-fn data(memory: &Memory, options: &Options) -> String {
+fn data(memory: &Memory, options: &PrintOptions) -> String {
     let text = memory.cdl(options);
     let (_, data) = text.split_once("\ndata:\n").unwrap();
     let (_, values) = data.split_once(" =").unwrap();
@@ -33,7 +33,7 @@ fn data(memory: &Memory, options: &Options) -> String {
 
 #[test]
 fn fill_values() {
-    let default = Options::default();
+    let default = PrintOptions::default();
     let bytes = lists(Format::DATA64, vec![vec![-127i8, 0].into()]);
     assert_eq!(data(&bytes, &default), "-127, 0");
     let mut bytes = lists(Format::DATA64, vec![vec![255u8, 0].into()]);
@@ -58,14 +58,14 @@ fn given_formats() {
         ("%f %f", "1.25, -1e+10, Infinityf"),
     ] {
         put(&mut floats, "C_format", format.into());
-        assert_eq!(data(&floats, &Options::default()), expected, "{format}");
+        assert_eq!(data(&floats, &PrintOptions::default()), expected, "{format}");
     }
     let mut ints = lists(Format::CLASSIC, vec![vec![7i16, -7].into()]);
     for (format, expected) in [("%4d", "7, -7"), ("%x", "7, fffffff9"), ("%.1f", "7.0, -7.0")] {
         put(&mut ints, "C_format", format.into());
-        assert_eq!(data(&ints, &Options::default()), expected, "{format}");
+        assert_eq!(data(&ints, &PrintOptions::default()), expected, "{format}");
     }
-    let digits_first = Options { float_digits: 3, float_digits_first: true, ..Options::default() };
+    let digits_first = PrintOptions { float_digits: 3, float_digits_first: true, ..PrintOptions::default() };
     put(&mut floats, "C_format", "%6.1f".into());
     assert_eq!(data(&floats, &digits_first), "1.25, -1e+10, Infinityf");
 }
@@ -73,7 +73,7 @@ fn given_formats() {
 #[test]
 fn text() {
     let text = |bytes: &[u8]| lists(Format::CLASSIC, vec![Values::Char(bytes.to_vec())]);
-    let default = Options::default();
+    let default = PrintOptions::default();
     assert_eq!(data(&text(b"a\0b\0\0"), &default), r#""a\000b""#);
     assert_eq!(data(&text(b"\0\0"), &default), r#""""#);
     assert_eq!(data(&text(b"a\n\xe9"), &default), r#""a\n", "\351""#);
@@ -93,7 +93,7 @@ fn long_rows_break_like_short_ones() {
     let numbers: Vec<i32> =
         (0..70_000).map(|n: i32| n.wrapping_mul(n).wrapping_mul(31) >> (n % 30)).collect();
     let memory = lists(Format::CLASSIC, vec![numbers.clone().into()]);
-    let text = memory.cdl(&Options { threads: 2, ..Options::default() });
+    let text = memory.cdl(&PrintOptions { threads: 2, ..PrintOptions::default() });
     let (_, data) = text.split_once("data:\n\n").unwrap();
     let mut expected = " v0 = ".to_string();
     let mut position = "v0".len() + 4;
@@ -107,7 +107,8 @@ fn long_rows_break_like_short_ones() {
         expected += &token;
     }
     assert!(data == expected + " ;\n}\n");
-    let full = Options { full_comments: true, indices: Indices::C, threads: 3, ..Options::default() };
+    let full =
+        PrintOptions { full_comments: true, indices: Indices::C, threads: 3, ..PrintOptions::default() };
     let text = memory.cdl(&full);
     assert!(text.contains(&format!("    {},   // v0(32768)\n", numbers[32768])));
     assert!(text.ends_with(&format!("    {};  // v0(69999)\n    }}\n", numbers[69999])));
@@ -119,7 +120,7 @@ fn index_of_a_scalar() {
     let mut memory = Memory::new(Model::new(Format::CLASSIC));
     let var = memory.model.def_var(ROOT, "s", Atomic::Int.into(), &[]).unwrap();
     memory.values.insert(var, 3.into());
-    let options = Options { full_comments: true, indices: Indices::Fortran, ..Options::default() };
+    let options = PrintOptions { full_comments: true, indices: Indices::Fortran, ..PrintOptions::default() };
     assert!(memory.cdl(&options).contains(" s = 3;  // s(1)\n"));
 }
 
@@ -127,7 +128,7 @@ fn index_of_a_scalar() {
 #[test]
 fn special_attributes_of_cdf5() {
     let memory = lists(Format::DATA64, vec![vec![1u64].into()]);
-    let text = memory.cdl(&Options { special: true, ..Options::default() });
+    let text = memory.cdl(&PrintOptions { special: true, ..PrintOptions::default() });
     assert!(text.contains("\tuint64 v0(d0) ;\n\t\tv0:_Storage = \"contiguous\" ;\n\n// global attributes:\n\t\t:_Format = \"cdf5\" ;\ndata:\n"));
 }
 
@@ -139,7 +140,7 @@ fn large_integers_in_ncml() {
     put(&mut memory, "low", vec![i64::MIN, i64::MAX].into());
     put(&mut memory, "text", "a<\n\x01\0".into());
     put(&mut memory, "nan", vec![f64::NAN, f64::NEG_INFINITY, 1.0].into());
-    let options = Options { name: b"d/f.nc".to_vec(), ..Options::default() };
+    let options = PrintOptions { name: b"d/f.nc".to_vec(), ..PrintOptions::default() };
     let expected = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <netcdf xmlns=\"https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" location=\"d/f.nc\">
   <dimension name=\"d0\" length=\"1\" />
@@ -160,7 +161,7 @@ fn numbers_that_are_no_dates() {
     let mut memory = lists(Format::CLASSIC, vec![vec![1.0f64, 1e30, f64::NAN].into()]);
     put(&mut memory, "units", "days since 2000-1-1".into());
     put(&mut memory, "limits", vec![0f32, 1e30].into());
-    let options = Options { times: Some(b'T'), ..Options::default() };
+    let options = PrintOptions { times: Some(b'T'), ..PrintOptions::default() };
     assert_eq!(data(&memory, &options), "\"2000-01-02\", 1e+30, NaN");
     assert!(memory.cdl(&options).contains(":limits = 0.f, 1.e+30f ; // \"2000-01-01\", \"\"\n"));
 }
@@ -173,7 +174,7 @@ fn bounds() {
     put(&mut memory, "calendar", "noleap".into());
     put(&mut memory, "bounds", "v1".into());
     put(&mut memory, "many", vec![0i32, 1, 2, 3, 4].into());
-    let text = memory.cdl(&Options { times: Some(b' '), line_length: 60, ..Options::default() });
+    let text = memory.cdl(&PrintOptions { times: Some(b' '), line_length: 60, ..PrintOptions::default() });
     assert!(text.contains(" v1 = \"2000-01-01 12\" ;"));
     let expected = "\t\tv0:many = 0, 1, 2, 3, 4 ;
 \t\t  // \"2000-01-01\", \"2000-01-02\",
@@ -195,7 +196,7 @@ fn special_attributes() {
         vec![filter(3, &[]), filter(2, &[4]), filter(1, &[7]), filter(307, &[9]), filter(32015, &[])];
     let attr = |name: &str, value: Values| ferrocdf_model::Attr::new(Name::new(name).unwrap(), value);
     memory.hidden = vec![attr("_NCProperties", "version=2".into()), attr("_IsNetcdf4", 1i32.into())];
-    let options = Options { special: true, header_only: true, ..Options::default() };
+    let options = PrintOptions { special: true, header_only: true, ..PrintOptions::default() };
     let text = memory.cdl(&options);
     let (_, attrs) = text.split_once("int v0(d0) ;\n").unwrap();
     let expected = "\t\tv0:_Storage = \"chunked\" ;
@@ -214,7 +215,7 @@ fn special_attributes() {
 }
 ";
     assert_eq!(attrs, expected);
-    let text = memory.cdl(&Options { filters_in_one_form: true, no_provenance: true, ..options });
+    let text = memory.cdl(&PrintOptions { filters_in_one_form: true, no_provenance: true, ..options });
     assert!(text.contains(":_Filter = \"3|2,4|1,7|307,9|32015\" ;\n"));
     assert!(!text.contains("_Shuffle") && !text.contains("_NCProperties"));
 }
@@ -223,7 +224,7 @@ fn special_attributes() {
 fn types_of_fill_values_on_request() {
     let mut memory = lists(Format::CLASSIC, vec![vec![1i16].into()]);
     put(&mut memory, "_FillValue", 5i16.into());
-    let text = |fill_type| memory.cdl(&Options { fill_type, ..Options::default() });
+    let text = |fill_type| memory.cdl(&PrintOptions { fill_type, ..PrintOptions::default() });
     assert!(text(false).contains("\t\tv0:_FillValue = 5s ;\n"));
     assert!(text(true).contains("\t\tshort v0:_FillValue = 5s ;\n"));
 }
@@ -237,7 +238,7 @@ fn names_that_cdl_cannot_express() {
         len: 1,
         unlimited: false,
     });
-    assert_eq!(memory.refusal(&Options::default()), "name begins with space or control-character:  ");
+    assert_eq!(memory.refusal(&PrintOptions::default()), "name begins with space or control-character:  ");
 }
 
 /// An error in the middle leaves what was printed before it.
@@ -246,8 +247,8 @@ fn a_failure_keeps_what_was_printed() {
     let mut memory = lists(Format::CLASSIC, vec![vec![1i32].into(), vec![2i32].into()]);
     memory.values.remove(&VarId(1));
     let mut out = vec![];
-    let result = print_cdl(&memory, &Options::default(), &mut out);
-    assert!(matches!(result, Err(Failure::Source(_))));
+    let result = print_cdl(&memory, &PrintOptions::default(), &mut out);
+    assert!(matches!(result, Err(PrintFailure::Source(_))));
     assert!(String::from_utf8(out).unwrap().ends_with(" v0 = 1 ;\n\n v1 = "));
 }
 
@@ -256,7 +257,7 @@ fn a_failure_keeps_what_was_printed() {
 fn strings() {
     let texts = vec![Some(b"a\x0bb\x7f\xc3\xa9".to_vec()), None, Some(vec![]), Some(b"c\0d".to_vec())];
     let memory = lists(Format::NETCDF4, vec![Values::String(texts)]);
-    assert_eq!(data(&memory, &Options::default()), "\"a\\vb\\177é\", NIL, _, \"c\"");
+    assert_eq!(data(&memory, &PrintOptions::default()), "\"a\\vb\\177é\", NIL, _, \"c\"");
 }
 
 /// The reference stops at a value without a name; zero is printed as its newer versions do.
@@ -270,7 +271,7 @@ fn enum_values_without_names() {
     let var = memory.model.def_var(ROOT, "v", ferrocdf_model::Type::User(ty), &[dim]).unwrap();
     let values = [1, 0, 7].map(Value::Enum).to_vec();
     memory.values.insert(var, Values::User(ty, values));
-    assert_eq!(data(&memory, &Options::default()), "one, _UNDEFINED, 7");
+    assert_eq!(data(&memory, &PrintOptions::default()), "one, _UNDEFINED, 7");
 }
 
 /// More than one thread prints; the order is that of the variables, also of a group within another, and what cannot be
@@ -294,16 +295,17 @@ fn headers_of_many_variables() {
     expected += "  } // group inner\n}\n";
     let mut memory = Memory::new(model);
     for threads in [1, 2, 5] {
-        let options = Options { name: b"many".to_vec(), header_only: true, threads, ..Options::default() };
+        let options =
+            PrintOptions { name: b"many".to_vec(), header_only: true, threads, ..PrintOptions::default() };
         assert_eq!(memory.cdl(&options), expected, "{threads} threads");
     }
     let unspeakable = memory.model.var_ids().nth(200).unwrap();
     memory.model.rename_var(unspeakable, Name::stored(b" x")).unwrap();
     let (before, _) = expected.split_once("v200 ;").unwrap();
     for threads in [1, 5] {
-        let options = Options { name: b"many".to_vec(), threads, ..Options::default() };
+        let options = PrintOptions { name: b"many".to_vec(), threads, ..PrintOptions::default() };
         let mut out = vec![];
-        assert!(matches!(print_cdl(&memory, &options, &mut out), Err(Failure::Refused(_))));
+        assert!(matches!(print_cdl(&memory, &options, &mut out), Err(PrintFailure::Refused(_))));
         assert_eq!(String::from_utf8(out).unwrap(), before, "{threads} threads");
     }
 }
@@ -343,7 +345,7 @@ fn values_of_many_small_variables() {
         });
         kept.collect()
     };
-    let options = |threads| Options { line_length: usize::MAX, threads, ..Options::default() };
+    let options = |threads| PrintOptions { line_length: usize::MAX, threads, ..PrintOptions::default() };
     for threads in [1, 2, 5] {
         assert!(values(&memory.cdl(&options(threads))) == expected, "{threads} threads");
     }
@@ -351,7 +353,7 @@ fn values_of_many_small_variables() {
     memory.values.insert(unread, vec![1, 2].into());
     for threads in [1, 5] {
         let mut out = vec![];
-        assert!(matches!(print_cdl(&memory, &options(threads), &mut out), Err(Failure::Source(_))));
+        assert!(matches!(print_cdl(&memory, &options(threads), &mut out), Err(PrintFailure::Source(_))));
         assert!(out.ends_with(b" ;\n\n v250 = "), "{threads} threads");
     }
 }

@@ -1,7 +1,7 @@
 //! A dataset with everything that the enhanced model has, as the reference's `ncgen -4` makes it from
 //! `golden/rich.cdl`; the golden texts were printed by the reference.
 
-use ferrocdf_cdl::print::{Indices, Options};
+use ferrocdf_cdl::print::{Indices, PrintOptions};
 use ferrocdf_model::{
     Atomic, Class, Dim, DimId, Field, Format, GroupId, Model, Name, Owner, Storage, Type, TypeId, UserType,
     Value, Values, Var, VarId,
@@ -167,8 +167,8 @@ pub fn dataset() -> Memory {
     Memory { values: made.into_iter().collect(), ..Memory::new(model) }
 }
 
-fn options() -> Options {
-    Options { name: b"rich".to_vec(), ..Options::default() }
+fn options() -> PrintOptions {
+    PrintOptions { name: b"rich".to_vec(), ..PrintOptions::default() }
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn everything() {
 #[test]
 fn comments() {
     let options =
-        Options { brief_comments: true, full_comments: true, indices: Indices::Fortran, ..options() };
+        PrintOptions { brief_comments: true, full_comments: true, indices: Indices::Fortran, ..options() };
     // The reference reads past an array for the index of a scalar.
     let golden = include_str!("golden/rich_comments.cdl").replace("(34)", "(1)");
     assert_eq!(dataset().cdl(&options), golden);
@@ -187,7 +187,7 @@ fn comments() {
 
 #[test]
 fn narrow() {
-    let options = Options { brief_comments: true, line_length: 40, ..options() };
+    let options = PrintOptions { brief_comments: true, line_length: 40, ..options() };
     assert_eq!(dataset().cdl(&options), include_str!("golden/rich_narrow.cdl"));
 }
 
@@ -196,7 +196,7 @@ fn selection() {
     let rich = dataset();
     let print = |variables: &[&str], groups: &[&str]| {
         let list = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let options = Options { variables: list(variables), groups: list(groups), ..options() };
+        let options = PrintOptions { variables: list(variables), groups: list(groups), ..options() };
         let text = rich.cdl(&options);
         let names = ["o =", "s =", "f =", "e =", "cc =", "q ="];
         names
@@ -212,7 +212,7 @@ fn selection() {
     assert_eq!(print(&[], &["/"]), "os");
     let refusal = |variables: &[&str], groups: &[&str]| {
         let list = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect();
-        rich.refusal(&Options { variables: list(variables), groups: list(groups), ..options() })
+        rich.refusal(&PrintOptions { variables: list(variables), groups: list(groups), ..options() })
     };
     assert_eq!(refusal(&["o", "g1/q"], &[]), "g1/q: No such variable");
     assert_eq!(refusal(&[], &["/g2"]), "/g2: No such group");

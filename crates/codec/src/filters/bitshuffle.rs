@@ -91,11 +91,11 @@ pub struct Bitshuffle {
     size: usize,
     /// Number of elements in a block, a multiple of eight.
     block: usize,
-    compressor: Compressor,
+    compressor: BitshuffleCompressor,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Compressor {
+enum BitshuffleCompressor {
     None,
     Lz4,
     /// Zstd with its level.
@@ -114,11 +114,11 @@ impl Bitshuffle {
             )));
         }
         let compressor = match param(4) {
-            0 => Compressor::None,
-            2 => Compressor::Lz4,
-            3 if params.len() > 5 => Compressor::Zstd(param(5) as i32),
-            3 => Compressor::Zstd(3),
-            number => Compressor::Undefined(number),
+            0 => BitshuffleCompressor::None,
+            2 => BitshuffleCompressor::Lz4,
+            3 if params.len() > 5 => BitshuffleCompressor::Zstd(param(5) as i32),
+            3 => BitshuffleCompressor::Zstd(3),
+            number => BitshuffleCompressor::Undefined(number),
         };
         let derived = (BLOCK_BYTES / size / 8 * 8).max(MIN_BLOCK_ELEMENTS);
         Ok(Bitshuffle { size, block: if block == 0 { derived } else { block }, compressor })
@@ -141,7 +141,7 @@ impl Bitshuffle {
 
     /// True if the bits are shuffled but not compressed.
     fn is_uncompressed(&self) -> bool {
-        matches!(self.compressor, Compressor::None | Compressor::Undefined(_))
+        matches!(self.compressor, BitshuffleCompressor::None | BitshuffleCompressor::Undefined(_))
     }
 
     /// Returns the number of bytes in blocks; the bytes after them stay unchanged.
@@ -298,7 +298,7 @@ fn transpose_word(bytes: [u8; 8]) -> [u8; 8] {
 impl SliceCodec for Bitshuffle {
     fn check_encode(&self) -> Result<()> {
         match self.compressor {
-            Compressor::Undefined(number) => {
+            BitshuffleCompressor::Undefined(number) => {
                 Err(bad_params(format!("bitshuffle: compressor {number} is undefined")))
             }
             _ => Ok(()),
@@ -339,8 +339,8 @@ impl SliceCodec for Bitshuffle {
                 rest = after;
                 let bits = &mut bits[..to.len()];
                 match self.compressor {
-                    Compressor::Zstd(_) if zstd::decode(compressed, bits)? == Some(to.len()) => {}
-                    Compressor::Zstd(_) => {
+                    BitshuffleCompressor::Zstd(_) if zstd::decode(compressed, bits)? == Some(to.len()) => {}
+                    BitshuffleCompressor::Zstd(_) => {
                         return Err(corrupt(format!("a block does not decompress to {} bytes", to.len())));
                     }
                     _ => lz4::decode_block(compressed, bits)?,
@@ -376,7 +376,7 @@ impl SliceCodec for Bitshuffle {
                 let start = encoded.len();
                 encoded.extend_from_slice(&[0; 4]);
                 match self.compressor {
-                    Compressor::Zstd(level) => zstd::encode(level, bits, encoded)?,
+                    BitshuffleCompressor::Zstd(level) => zstd::encode(level, bits, encoded)?,
                     _ => lz4::encode_block(bits, encoded)?,
                 }
                 let len = (encoded.len() - start - 4) as u32;
@@ -389,9 +389,9 @@ impl SliceCodec for Bitshuffle {
 
     fn max_decoded_len(&self, encoded: usize) -> usize {
         match self.compressor {
-            Compressor::None | Compressor::Undefined(_) => encoded,
-            Compressor::Lz4 => encoded.saturating_mul(lz4::MAX_RATIO),
-            Compressor::Zstd(_) => encoded.saturating_mul(zstd::MAX_RATIO),
+            BitshuffleCompressor::None | BitshuffleCompressor::Undefined(_) => encoded,
+            BitshuffleCompressor::Lz4 => encoded.saturating_mul(lz4::MAX_RATIO),
+            BitshuffleCompressor::Zstd(_) => encoded.saturating_mul(zstd::MAX_RATIO),
         }
     }
 

@@ -48,7 +48,7 @@ thread_local! {
 
 /// Compressor by its number in the header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Compressor {
+enum BloscCompressor {
     BloscLz = 0,
     Lz4 = 1,
     Snappy = 2,
@@ -126,11 +126,11 @@ pub struct Blosc {
     level: i32,
     /// 0, [`BYTE_SHUFFLE`] or [`BIT_SHUFFLE`].
     shuffle: u8,
-    compressor: Compressor,
+    compressor: BloscCompressor,
 }
 
 /// Fields of the header, with their names in c-blosc's "Blosc Header Format" (`README_HEADER.rst`).
-struct Header {
+struct BloscHeader {
     flags: u8,
     /// Element size in bytes (`typesize`).
     size: usize,
@@ -139,7 +139,7 @@ struct Header {
     /// Block size in bytes (`blocksize`).
     block: usize,
     /// The high three bits of the flags.
-    compressor: Compressor,
+    compressor: BloscCompressor,
 }
 
 impl Blosc {
@@ -148,11 +148,11 @@ impl Blosc {
         let (size, level, shuffle) = (param(2, 1), param(4, 5), param(5, 1));
         // LZ4 and LZ4HC have different numbers in the parameters, and one format.
         let compressor = match param(6, 0) {
-            0 => Compressor::BloscLz,
-            1 | 2 => Compressor::Lz4,
-            3 => Compressor::Snappy,
-            4 => Compressor::Zlib,
-            5 => Compressor::Zstd,
+            0 => BloscCompressor::BloscLz,
+            1 | 2 => BloscCompressor::Lz4,
+            3 => BloscCompressor::Snappy,
+            4 => BloscCompressor::Zlib,
+            5 => BloscCompressor::Zstd,
             number => return Err(bad_params(format!("blosc: invalid compressor {number}"))),
         };
         if level > 9 || shuffle > 2 {
@@ -171,8 +171,8 @@ fn element_size(size: usize) -> usize {
     if (1..=255).contains(&size) { size } else { 1 }
 }
 
-impl Header {
-    fn read(encoded: &[u8]) -> Result<Header> {
+impl BloscHeader {
+    fn read(encoded: &[u8]) -> Result<BloscHeader> {
         let Some((&[version, _, flags, size, ref numbers @ ..], _)) = encoded.split_first_chunk::<HEADER>()
         else {
             return Err(corrupt(format!("{} bytes: shorter than the header of {HEADER}", encoded.len())));
@@ -193,14 +193,14 @@ impl Header {
             )));
         }
         let compressor = match flags >> 5 {
-            0 => Compressor::BloscLz,
-            1 => Compressor::Lz4,
-            2 => Compressor::Snappy,
-            3 => Compressor::Zlib,
-            4 => Compressor::Zstd,
+            0 => BloscCompressor::BloscLz,
+            1 => BloscCompressor::Lz4,
+            2 => BloscCompressor::Snappy,
+            3 => BloscCompressor::Zlib,
+            4 => BloscCompressor::Zstd,
             number => return Err(corrupt(format!("header: compressor {number} is unknown"))),
         };
-        Ok(Header { flags, size: size.into(), len, block, compressor })
+        Ok(BloscHeader { flags, size: size.into(), len, block, compressor })
     }
 
     fn write(&self, encoded: &mut [u8], compressed: usize) {
@@ -250,11 +250,11 @@ impl Header {
                 continue;
             }
             let decoded_len = match self.compressor {
-                Compressor::BloscLz => blosclz::decode(compressed, to).map(|()| Some(split))?,
-                Compressor::Lz4 => lz4::decode_block(compressed, to).map(|()| Some(split))?,
-                Compressor::Snappy => decode_snappy(compressed, to)?,
-                Compressor::Zlib => deflate::inflate(deflate::Wrapper::Zlib, compressed, to)?,
-                Compressor::Zstd => zstd::decode(compressed, to)?,
+                BloscCompressor::BloscLz => blosclz::decode(compressed, to).map(|()| Some(split))?,
+                BloscCompressor::Lz4 => lz4::decode_block(compressed, to).map(|()| Some(split))?,
+                BloscCompressor::Snappy => decode_snappy(compressed, to)?,
+                BloscCompressor::Zlib => deflate::inflate(deflate::Wrapper::Zlib, compressed, to)?,
+                BloscCompressor::Zstd => zstd::decode(compressed, to)?,
             };
             if decoded_len != Some(split) {
                 return Err(corrupt(format!("a split of a block does not decompress to {split} bytes")));
@@ -269,12 +269,14 @@ impl Header {
             let start = encoded.len();
             encoded.extend_from_slice(&[0; 4]);
             match self.compressor {
-                Compressor::BloscLz => blosclz::encode(from, encoded),
-                Compressor::Lz4 => lz4::encode_block(from, encoded)?,
-                Compressor::Zlib => deflate::deflate(deflate::Wrapper::Zlib, level, from, encoded)?,
+                BloscCompressor::BloscLz => blosclz::encode(from, encoded),
+                BloscCompressor::Lz4 => lz4::encode_block(from, encoded)?,
+                BloscCompressor::Zlib => deflate::deflate(deflate::Wrapper::Zlib, level, from, encoded)?,
                 // The level of zstd is computed as in c-blosc.
-                Compressor::Zstd => zstd::encode(if level < 9 { level * 2 - 1 } else { 22 }, from, encoded)?,
-                Compressor::Snappy => {
+                BloscCompressor::Zstd => {
+                    zstd::encode(if level < 9 { level * 2 - 1 } else { 22 }, from, encoded)?
+                }
+                BloscCompressor::Snappy => {
                     encoded.resize(start + 4 + snap::raw::max_compress_len(from.len()), 0);
                     let result = with_thread_local(&SNAPPY, snap::raw::Encoder::new, |snappy| {
                         snappy.compress(from, &mut encoded[start + 4..])
@@ -305,11 +307,11 @@ fn decode_snappy(compressed: &[u8], decoded: &mut [u8]) -> Result<Option<usize>>
 
 impl SliceCodec for Blosc {
     fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
-        Header::read(encoded).map(|header| Some(header.len))
+        BloscHeader::read(encoded).map(|header| Some(header.len))
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-        let header = Header::read(encoded)?;
+        let header = BloscHeader::read(encoded)?;
         let short = || corrupt(format!("the {} encoded bytes end before or within a block", encoded.len()));
         let (_, data) = encoded.split_at_checked(HEADER).ok_or_else(short)?;
         if header.flags & NOT_COMPRESSED != 0 {
@@ -347,10 +349,10 @@ impl SliceCodec for Blosc {
         // A multiple of eight elements, which the shuffle of bits requires.
         let block = (BLOCK / (8 * self.size) * 8 * self.size).min(decoded.len());
         let compressor = self.compressor;
-        let is_split =
-            !matches!(compressor, Compressor::Zlib | Compressor::Zstd) && self.shuffle == BYTE_SHUFFLE;
+        let is_split = !matches!(compressor, BloscCompressor::Zlib | BloscCompressor::Zstd)
+            && self.shuffle == BYTE_SHUFFLE;
         let flags = self.shuffle | (compressor as u8) << 5 | if is_split { 0 } else { NO_SPLITS };
-        let mut header = Header { flags, size: self.size, len: decoded.len(), block, compressor };
+        let mut header = BloscHeader { flags, size: self.size, len: decoded.len(), block, compressor };
         if is_split && header.splits(block) > 1 && !block.is_multiple_of(self.size) {
             header.flags |= NO_SPLITS;
         }

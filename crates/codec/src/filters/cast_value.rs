@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry {
     names: &["cast_value"],
     new: |params, chunk| {
         let decoded = plain_number("cast_value", chunk)?;
-        let parts = Parts::new(params)?;
+        let parts = CastValueParams::new(params)?;
         let encoded = NumberType { is_big: decoded.is_big, ..parts.stored };
         let cast = CastValue {
             encode: Cast::new(decoded, encoded, &parts, &parts.encode)?,
@@ -47,7 +47,7 @@ const MAX_PAIRS: usize = 256;
 type Pair = [Scalar; 2];
 
 /// What the parameters mean.
-struct Parts {
+struct CastValueParams {
     stored: NumberType,
     rounding: &'static str,
     out_of_range: &'static str,
@@ -55,8 +55,8 @@ struct Parts {
     decode: Vec<Pair>,
 }
 
-impl Parts {
-    fn new(params: &[u32]) -> Result<Parts> {
+impl CastValueParams {
+    fn new(params: &[u32]) -> Result<CastValueParams> {
         let invalid = || bad_params(format!("parameters {params:?}: no type, rounding, range and pairs"));
         let [stored, rounding, out_of_range, encoded, pairs @ ..] = params else { return Err(invalid()) };
         let (pairs, []) = pairs.as_chunks::<{ 2 * PARAMS }>() else { return Err(invalid()) };
@@ -65,7 +65,7 @@ impl Parts {
             Ok([Scalar::of_params(&[a, b, c])?, Scalar::of_params(&[d, e, f])?])
         };
         let name = |names: &[&'static str], at: u32| names.get(at as usize).copied().ok_or_else(invalid);
-        let parts = Parts {
+        let parts = CastValueParams {
             stored: NumberType::of_param(*stored)?,
             rounding: name(&ROUNDINGS, *rounding)?,
             out_of_range: name(&OUT_OF_RANGE, *out_of_range)?,
@@ -83,7 +83,7 @@ impl Parts {
 }
 
 fn write(params: &[u32]) -> Result<Fields> {
-    let parts = Parts::new(params)?;
+    let parts = CastValueParams::new(params)?;
     let mut fields = vec![("data_type", parts.stored.name().into())];
     if parts.rounding != ROUNDINGS[0] {
         fields.push(("rounding", parts.rounding.into()));
@@ -138,7 +138,7 @@ fn read(json: &CodecObject) -> Result<Vec<u32>> {
             }
         }
     }
-    Parts::new(&params).map(|_| params)
+    CastValueParams::new(&params).map(|_| params)
 }
 
 #[derive(Debug)]
@@ -159,7 +159,7 @@ struct Cast {
 }
 
 impl Cast {
-    fn new(from: NumberType, to: NumberType, parts: &Parts, pairs: &[Pair]) -> Result<Cast> {
+    fn new(from: NumberType, to: NumberType, parts: &CastValueParams, pairs: &[Pair]) -> Result<Cast> {
         let pair = |[key, value]: &Pair| Ok((key.value(from)?, value.value(to)?));
         let round = match parts.rounding {
             "towards-zero" => f64::trunc,

@@ -23,7 +23,7 @@ pub const ENTRY: Entry = Entry {
     numcodecs: Some(JsonForm {
         id: "categorize",
         write: |params| {
-            let Parts { number, text, labels } = Parts::new(params)?;
+            let CategorizeParams { number, text, labels } = CategorizeParams::new(params)?;
             Ok(vec![
                 ("labels", labels.into()),
                 ("dtype", text.typestring().into()),
@@ -97,14 +97,14 @@ impl Text {
 }
 
 /// What the parameters mean.
-struct Parts {
+struct CategorizeParams {
     number: NumberType,
     text: Text,
     labels: Vec<String>,
 }
 
-impl Parts {
-    fn new(params: &[u32]) -> Result<Parts> {
+impl CategorizeParams {
+    fn new(params: &[u32]) -> Result<CategorizeParams> {
         let invalid = || bad_params("parameters are not two types and labels");
         let [number, text, rest @ ..] = params else { return Err(invalid()) };
         let (mut labels, mut rest) = (vec![], rest);
@@ -119,7 +119,7 @@ impl Parts {
         if number.is_float() || number.is_bool() {
             return Err(bad_params(format!("categorize: {} is no type of integers", number.typestring())));
         }
-        Ok(Parts { number, text: Text::of_param(*text)?, labels })
+        Ok(CategorizeParams { number, text: Text::of_param(*text)?, labels })
     }
 }
 
@@ -134,7 +134,7 @@ fn read(json: &CodecObject) -> Result<Vec<u32>> {
         params.push(label.chars().count() as u32);
         params.extend(label.chars().map(u32::from));
     }
-    Parts::new(&params).map(|_| params)
+    CategorizeParams::new(&params).map(|_| params)
 }
 
 #[derive(Debug)]
@@ -151,7 +151,7 @@ struct Categorize {
 
 impl Categorize {
     fn new(params: &[u32]) -> Result<Categorize> {
-        let Parts { number, text, labels } = Parts::new(params)?;
+        let CategorizeParams { number, text, labels } = CategorizeParams::new(params)?;
         let mut texts = vec![text.bytes("")];
         let mut numbers = HashMap::from([(texts[0].clone(), 0)]);
         // A label can be longer than all texts, which it then never equals. Of equal labels numcodecs takes the last one.

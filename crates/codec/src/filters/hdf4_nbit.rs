@@ -16,14 +16,14 @@ use crate::stream::{Progress, StreamDecoder};
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("hdf4_nbit"),
     names: &["hdf4_nbit"],
-    new: |params, _| Nbit::new(params).map(boxed),
+    new: |params, _| Hdf4Nbit::new(params).map(boxed),
     derive: None,
     numcodecs: None,
     zarr_v3: None,
 };
 
 #[derive(Clone, Debug)]
-struct Nbit {
+struct Hdf4Nbit {
     /// Size of a number in bytes, 1 to 8.
     size: usize,
     /// Number of bits that are stored, 1 to `8 * size`.
@@ -36,7 +36,7 @@ struct Nbit {
     sign: u64,
 }
 
-impl Nbit {
+impl Hdf4Nbit {
     /// Returns the number whose stored bits are these.
     fn number(&self, stored: u64) -> u64 {
         let value = stored << self.shift | self.fill;
@@ -47,7 +47,7 @@ impl Nbit {
         }
     }
 
-    fn new(params: &[u32]) -> Result<Nbit> {
+    fn new(params: &[u32]) -> Result<Hdf4Nbit> {
         let &[size, sign_extends, fills_with_ones, first, bits] = params else {
             return Err(bad_params(format!("hdf4_nbit: {} parameters instead of 5", params.len())));
         };
@@ -59,7 +59,7 @@ impl Nbit {
         let shift = first + 1 - bits;
         let stored = u64::MAX >> (64 - bits) << shift;
         let above = (u64::MAX << first) << 1;
-        Ok(Nbit {
+        Ok(Hdf4Nbit {
             size: size as usize,
             bits,
             shift,
@@ -72,7 +72,7 @@ impl Nbit {
 /// A decoder between two bytes.
 #[derive(Clone, Debug)]
 struct Numbers {
-    nbit: Nbit,
+    nbit: Hdf4Nbit,
     /// Bits of the first encoded byte that are consumed.
     bit: u32,
     /// The number that is decoded in part: how many of its bytes, the last ones, are to come.
@@ -133,7 +133,7 @@ impl StreamDecoder for Numbers {
     }
 }
 
-impl SliceCodec for Nbit {
+impl SliceCodec for Hdf4Nbit {
     fn decoded_len(&self, _encoded: &[u8]) -> Result<Option<usize>> {
         Ok(None)
     }
@@ -189,7 +189,7 @@ mod tests {
     fn bits_outside_the_range_are_filled_or_repeat_the_sign() {
         // Bits 4 to 1 of numbers of 16 bits: 1010 and 0101.
         let decode = |sign, ones| {
-            let nbit = Nbit::new(&[2, sign, ones, 4, 4]).unwrap();
+            let nbit = Hdf4Nbit::new(&[2, sign, ones, 4, 4]).unwrap();
             let mut numbers = [0; 4];
             nbit.decode(&[0b1010_0101], &mut numbers).unwrap();
             [u16::from_be_bytes([numbers[0], numbers[1]]), u16::from_be_bytes([numbers[2], numbers[3]])]
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn numbers_come_back_and_bad_parameters_are_refused() {
-        let nbit = Nbit::new(&[4, 1, 0, 20, 21]).unwrap();
+        let nbit = Hdf4Nbit::new(&[4, 1, 0, 20, 21]).unwrap();
         let numbers: Vec<u8> = (-50i32..50).flat_map(|number| (number * 9973).to_be_bytes()).collect();
         let (mut encoded, mut again) = (vec![], vec![0; numbers.len()]);
         assert!(nbit.encode(&numbers, &mut encoded).unwrap().is_some());
@@ -211,10 +211,10 @@ mod tests {
         assert_eq!(again, numbers);
         assert!(nbit.decode(&encoded[1..], &mut again).is_err());
         let mut whole = [0; 8];
-        Nbit::new(&[8, 0, 0, 63, 64]).unwrap().decode(&[1, 2, 3, 4, 5, 6, 7, 8], &mut whole).unwrap();
+        Hdf4Nbit::new(&[8, 0, 0, 63, 64]).unwrap().decode(&[1, 2, 3, 4, 5, 6, 7, 8], &mut whole).unwrap();
         assert_eq!(whole, [1, 2, 3, 4, 5, 6, 7, 8]);
         for bad in [[0, 0, 0, 0, 1], [9, 0, 0, 0, 1], [4, 0, 0, 32, 1], [4, 0, 0, 3, 5], [4, 0, 0, 3, 0]] {
-            assert!(Nbit::new(&bad).is_err(), "{bad:?}");
+            assert!(Hdf4Nbit::new(&bad).is_err(), "{bad:?}");
         }
     }
 }

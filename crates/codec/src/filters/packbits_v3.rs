@@ -16,7 +16,7 @@ use crate::registry::Entry;
 pub const ENTRY: Entry = Entry {
     id: FilterId::named("packbits-v3"),
     names: &["packbits-v3"],
-    new: |params, chunk| PackBits::new(params, chunk).map(boxed),
+    new: |params, chunk| PackBitsV3::new(params, chunk).map(boxed),
     derive: None,
     numcodecs: None,
     zarr_v3: Some(JsonForm {
@@ -66,7 +66,7 @@ fn read(json: &CodecObject) -> Result<Vec<u32>> {
 }
 
 #[derive(Debug)]
-struct PackBits {
+struct PackBitsV3 {
     padding: u32,
     first: u32,
     /// Stored bits of a number, 1 to 64.
@@ -76,8 +76,8 @@ struct PackBits {
     bytes: usize,
 }
 
-impl PackBits {
-    fn new(params: &[u32], chunk: Option<&ChunkInfo>) -> Result<PackBits> {
+impl PackBitsV3 {
+    fn new(params: &[u32], chunk: Option<&ChunkInfo>) -> Result<PackBitsV3> {
         let [padding, first, last] = parts(params)?;
         let chunk =
             chunk.ok_or_else(|| bad_params("packbits must not follow a filter that outputs bytes"))?;
@@ -89,7 +89,7 @@ impl PackBits {
         }
         let bytes = chunk.bytes().filter(|bytes| bytes.checked_mul(64).is_some());
         let bytes = bytes.ok_or_else(|| bad_params(format!("a chunk of {chunk}: too large")))?;
-        Ok(PackBits { padding, first, bits: last - first + 1, number, bytes })
+        Ok(PackBitsV3 { padding, first, bits: last - first + 1, number, bytes })
     }
 
     /// Returns the number of bytes with bits, and the number of padding bits in the last one.
@@ -103,7 +103,7 @@ impl PackBits {
     }
 }
 
-impl SliceCodec for PackBits {
+impl SliceCodec for PackBitsV3 {
     fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
         let (len, padding) = self.packed_len();
         let wanted = len + usize::from(self.padding > 0);
@@ -189,13 +189,13 @@ mod tests {
     use super::*;
     use crate::json::{from_zarr_v3, to_zarr_v3};
 
-    fn filter(name: &str, count: usize, configuration: &str) -> Result<PackBits> {
+    fn filter(name: &str, count: usize, configuration: &str) -> Result<PackBitsV3> {
         let json = format!(r#"{{"name":"packbits","configuration":{{{configuration}}}}}"#);
         let (id, params) = from_zarr_v3(&json).unwrap()?;
         let json = if configuration.is_empty() { r#"{"name":"packbits"}"#.to_string() } else { json };
         assert_eq!(to_zarr_v3(&id, &params), Some(Ok(json)));
         let number = NumberType::parse(name).unwrap();
-        PackBits::new(
+        PackBitsV3::new(
             &params,
             Some(&ChunkInfo { element_size: number.size, number: Some(number), shape: vec![count] }),
         )

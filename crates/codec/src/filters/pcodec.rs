@@ -78,14 +78,14 @@ struct PCodec {
 }
 
 /// A number of a type that pco has, as little-endian bytes.
-trait Element: Number {
+trait PcoElement: Number {
     fn put(self, to: &mut [u8]);
     fn get(from: &[u8]) -> Self;
 }
 
 macro_rules! elements {
     ($($name:ty),*) => {$(
-        impl Element for $name {
+        impl PcoElement for $name {
             fn put(self, to: &mut [u8]) {
                 to.copy_from_slice(&self.to_le_bytes());
             }
@@ -108,7 +108,7 @@ fn not_pco(error: &pco::errors::PcoError) -> ferrocdf_bytes::Error {
 type Rest<'a> = Option<(&'a [u8], usize)>;
 
 /// Decodes one chunk of pco into the front of `decoded`; `None` if that is too short.
-fn chunk<'a, T: Element>(
+fn chunk<'a, T: PcoElement>(
     file: &FileDecompressor,
     encoded: &'a [u8],
     decoded: &mut [u8],
@@ -147,7 +147,7 @@ impl PCodec {
         Ok(config)
     }
 
-    fn compress<T: Element>(&self, decoded: &[u8]) -> Result<Vec<u8>> {
+    fn compress<T: PcoElement>(&self, decoded: &[u8]) -> Result<Vec<u8>> {
         let (numbers, rest) = (decoded.chunks_exact(size_of::<T>()), decoded.len() % size_of::<T>());
         if rest != 0 {
             return Err(corrupt(format!("{} bytes are no whole number of numbers", decoded.len())));

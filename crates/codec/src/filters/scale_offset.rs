@@ -31,7 +31,7 @@ pub const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 pub struct ScaleOffset {
-    kind: Kind,
+    kind: ScaleOffsetKind,
     /// Number of elements.
     count: usize,
     /// Size of a number in bytes: 1, 2, 4 or 8.
@@ -43,7 +43,7 @@ pub struct ScaleOffset {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum ScaleOffsetKind {
     /// Integers with a fixed number of bits, or with as many bits as they need.
     Integer { signed: bool, bits: Option<u32> },
     /// Floats rounded to this number of decimal digits after the point.
@@ -64,11 +64,12 @@ impl ScaleOffset {
             (0, 2, 1 | 2 | 4 | 8) if factor > size as i32 * 8 => {
                 return Err(bad_params(format!("{factor} bits for numbers of {size} bytes: too many")));
             }
-            (0, 2, 1 | 2 | 4 | 8) if factor == size as i32 * 8 => Kind::Unchanged,
-            (0, 2, 1 | 2 | 4 | 8) => {
-                Kind::Integer { signed: sign != 0, bits: u32::try_from(factor).ok().filter(|&bits| bits > 0) }
-            }
-            (1, 0, 4 | 8) => Kind::Float { digits: factor },
+            (0, 2, 1 | 2 | 4 | 8) if factor == size as i32 * 8 => ScaleOffsetKind::Unchanged,
+            (0, 2, 1 | 2 | 4 | 8) => ScaleOffsetKind::Integer {
+                signed: sign != 0,
+                bits: u32::try_from(factor).ok().filter(|&bits| bits > 0),
+            },
+            (1, 0, 4 | 8) => ScaleOffsetKind::Float { digits: factor },
             _ => {
                 return Err(bad_params(format!(
                     "scale type {scale} is invalid for class {class} of {size} bytes"
@@ -265,7 +266,7 @@ impl ScaleOffset {
 
 impl SliceCodec for ScaleOffset {
     fn decoded_len(&self, encoded: &[u8]) -> Result<Option<usize>> {
-        if self.kind == Kind::Unchanged {
+        if self.kind == ScaleOffsetKind::Unchanged {
             return Ok(Some(encoded.len()));
         }
         let short =
@@ -283,7 +284,7 @@ impl SliceCodec for ScaleOffset {
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
         let len = decoded.len();
-        if self.kind == Kind::Unchanged {
+        if self.kind == ScaleOffsetKind::Unchanged {
             decoded.copy_from_slice(encoded);
             return Ok(Some(len));
         }
@@ -297,17 +298,17 @@ impl SliceCodec for ScaleOffset {
                 decoded.copy_from_slice(&data[..len]);
                 self.swap_bytes(decoded);
             }
-            Kind::Float { digits } if self.size == 4 => {
+            ScaleOffsetKind::Float { digits } if self.size == 4 => {
                 self.read_floats::<f32>(bits, digits, min, data, decoded)?
             }
-            Kind::Float { digits } => self.read_floats::<f64>(bits, digits, min, data, decoded)?,
+            ScaleOffsetKind::Float { digits } => self.read_floats::<f64>(bits, digits, min, data, decoded)?,
             _ => self.read(bits, data, decoded, |difference| difference.wrapping_add(min))?,
         }
         Ok(Some(len))
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {
-        if self.kind == Kind::Unchanged {
+        if self.kind == ScaleOffsetKind::Unchanged {
             encoded.extend_from_slice(decoded);
             return Ok(Some(()));
         }
@@ -320,21 +321,23 @@ impl SliceCodec for ScaleOffset {
             )));
         }
         match self.kind {
-            Kind::Float { digits } if self.size == 4 => self.encode_floats::<f32>(digits, decoded, encoded),
-            Kind::Float { digits } => self.encode_floats::<f64>(digits, decoded, encoded),
-            Kind::Integer { signed, bits } => self.encode_integers(signed, bits, decoded, encoded),
-            Kind::Unchanged => {}
+            ScaleOffsetKind::Float { digits } if self.size == 4 => {
+                self.encode_floats::<f32>(digits, decoded, encoded)
+            }
+            ScaleOffsetKind::Float { digits } => self.encode_floats::<f64>(digits, decoded, encoded),
+            ScaleOffsetKind::Integer { signed, bits } => self.encode_integers(signed, bits, decoded, encoded),
+            ScaleOffsetKind::Unchanged => {}
         }
         Ok(Some(()))
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {
         // Equal numbers have differences of 0 bits.
-        if self.kind == Kind::Unchanged { encoded } else { self.count * self.size }
+        if self.kind == ScaleOffsetKind::Unchanged { encoded } else { self.count * self.size }
     }
 
     fn encoded_len(&self, decoded: usize) -> Option<usize> {
-        (self.kind == Kind::Unchanged).then_some(decoded)
+        (self.kind == ScaleOffsetKind::Unchanged).then_some(decoded)
     }
 }
 

@@ -18,7 +18,7 @@ pub const ENTRY: Entry = Entry {
     names: &["scale_offset"],
     new: |params, chunk| {
         let number = plain_number("scale_offset", chunk)?;
-        Ok(boxed(Converted::new(ScaleOffset::new(params, number)?, chunk)))
+        Ok(boxed(Converted::new(ScaleOffsetV3::new(params, number)?, chunk)))
     },
     derive: None,
     numcodecs: None,
@@ -64,7 +64,7 @@ fn scalars(params: &[u32]) -> Result<[Scalar; 2]> {
 }
 
 #[derive(Debug)]
-struct ScaleOffset {
+struct ScaleOffsetV3 {
     number: NumberType,
     values: Values,
 }
@@ -76,8 +76,8 @@ enum Values {
     Floats { offset: f64, scale: f64 },
 }
 
-impl ScaleOffset {
-    fn new(params: &[u32], number: NumberType) -> Result<ScaleOffset> {
+impl ScaleOffsetV3 {
+    fn new(params: &[u32], number: NumberType) -> Result<ScaleOffsetV3> {
         let [offset, scale] = scalars(params)?;
         let values = match (offset.value(number)?, scale.value(number)?) {
             (Number::Integer(_), Number::Integer(0)) => {
@@ -87,7 +87,7 @@ impl ScaleOffset {
             (Number::Float(offset), Number::Float(scale)) => Values::Floats { offset, scale },
             _ => return Err(bad_params("offset and scale are numbers of two kinds")),
         };
-        Ok(ScaleOffset { number, values })
+        Ok(ScaleOffsetV3 { number, values })
     }
 
     fn each(&self, from: &[u8], to: &mut [u8], integer: impl Fn(i128) -> i128, float: impl Fn(f64) -> f64) {
@@ -102,7 +102,7 @@ impl ScaleOffset {
     }
 }
 
-impl Conversion for ScaleOffset {
+impl Conversion for ScaleOffsetV3 {
     fn types(&self) -> (NumberType, NumberType) {
         (self.number, self.number)
     }

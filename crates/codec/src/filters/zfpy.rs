@@ -110,14 +110,14 @@ struct Zfpy {
 }
 
 /// A number of zfp, as little-endian bytes.
-trait Element: ZfpScalar + Copy + Default {
+trait ZfpElement: ZfpScalar + Copy + Default {
     fn put(self, to: &mut [u8]);
     fn get(from: &[u8]) -> Self;
 }
 
 macro_rules! elements {
     ($($name:ty),*) => {$(
-        impl Element for $name {
+        impl ZfpElement for $name {
             fn put(self, to: &mut [u8]) {
                 to.copy_from_slice(&self.to_le_bytes());
             }
@@ -196,7 +196,7 @@ macro_rules! field {
     };
 }
 
-fn decode<T: Element>(opened: Opened, decoded: &mut [u8]) -> Result<()> {
+fn decode<T: ZfpElement>(opened: Opened, decoded: &mut [u8]) -> Result<()> {
     let Opened { mut stream, config, metadata, len } = opened;
     let mut numbers = vec![T::default(); len / size_of::<T>()];
     let mut field =
@@ -251,7 +251,7 @@ impl Zfpy {
         })
     }
 
-    fn compress<T: Element>(&self, decoded: &[u8], dims: [usize; 4], encoded: &mut Vec<u8>) -> Result<()> {
+    fn compress<T: ZfpElement>(&self, decoded: &[u8], dims: [usize; 4], encoded: &mut Vec<u8>) -> Result<()> {
         let failed = |error: &dyn std::fmt::Display| corrupt(format!("zfpy: compression failed: {error}"));
         let numbers: Vec<T> = decoded.chunks_exact(size_of::<T>()).map(T::get).collect();
         let field = field!(ZfpField, &numbers, dims).map_err(|error| failed(&error))?;

@@ -12,7 +12,7 @@ use ferrocdf_array::Kind;
 
 /// How a file compares.
 #[derive(Debug, Default)]
-pub struct Comparison {
+pub struct Hdf4Comparison {
     /// Facts that are the same.
     pub same: usize,
     /// Facts that libhdf4 cannot tell and we can.
@@ -23,7 +23,7 @@ pub struct Comparison {
     pub differences: Vec<String>,
 }
 
-impl Comparison {
+impl Hdf4Comparison {
     pub(super) fn check<T: PartialEq + std::fmt::Debug>(
         &mut self,
         what: impl Fn() -> String,
@@ -39,7 +39,7 @@ impl Comparison {
     }
 
     /// Adds what another comparison found.
-    pub fn add(&mut self, other: Comparison) {
+    pub fn add(&mut self, other: Hdf4Comparison) {
         self.same += other.same;
         self.only_ours += other.only_ours;
         self.bytes += other.bytes;
@@ -95,7 +95,7 @@ pub(super) fn text(name: &[u8]) -> String {
 }
 
 /// Compares the attributes of an object.
-fn attributes(found: &mut Comparison, owner: &str, theirs: &[Attribute], model: &Model, of: Owner) {
+fn attributes(found: &mut Hdf4Comparison, owner: &str, theirs: &[Attribute], model: &Model, of: Owner) {
     let ours: Vec<&Attr> = model.attrs(of).iter().collect();
     found.check(|| format!("{owner}: number of attributes"), &theirs.len(), &ours.len());
     for (their, our) in theirs.iter().zip(ours) {
@@ -111,7 +111,7 @@ fn attributes(found: &mut Comparison, owner: &str, theirs: &[Attribute], model: 
 
 /// Compares a data set with a variable.
 fn data_set(
-    found: &mut Comparison,
+    found: &mut Hdf4Comparison,
     (file, model): (&File, &Model),
     set: &DataSet,
     var: VarId,
@@ -167,8 +167,8 @@ fn data_set(
 }
 
 /// Compares what libhdf4 says of a file with what ferrocdf reads. A file that libhdf4 does not read may give anything but a panic.
-pub fn compare(path: &Path, told: &Told) -> Comparison {
-    let mut found = Comparison::default();
+pub fn compare(path: &Path, told: &Told) -> Hdf4Comparison {
+    let mut found = Hdf4Comparison::default();
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) => {

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-pub use compare::{Comparison, compare};
+pub use compare::{Hdf4Comparison, compare};
 pub use others::compare_others;
 pub use told::{Attribute, DataSet, Told, parse};
 

@@ -6,15 +6,15 @@ use std::path::Path;
 use ferrocdf::model::{Model, Owner, Type};
 use ferrocdf::{File, GroupId, OpenOptions, VarId};
 
-use super::compare::{Comparison, atomic, bytes_of, text};
+use super::compare::{Hdf4Comparison, atomic, bytes_of, text};
 
 /// Start of the names that libhdf4 and ferrocdf give to rasters that have none in the file.
 const THEIR_UNNAMED: &[u8] = b"Raster Image #";
 const OUR_UNNAMED: &[u8] = b"raster_";
 
 /// Compares what `others tell` says of a file with what ferrocdf reads.
-pub fn compare_others(path: &Path, told: &str) -> Comparison {
-    let mut found = Comparison::default();
+pub fn compare_others(path: &Path, told: &str) -> Hdf4Comparison {
+    let mut found = Hdf4Comparison::default();
     let file = match File::open_with(path, &OpenOptions::default().hdf4_all(true)) {
         Ok(file) => file,
         Err(error) => {
@@ -83,7 +83,7 @@ fn raster(file: &File, name: &[u8], told: &[&str], seen: &mut HashSet<VarId>) ->
 }
 
 /// Compares type, shape and values of a raster.
-fn pixels(found: &mut Comparison, file: &File, model: &Model, var: VarId, told: &[&str]) {
+fn pixels(found: &mut Hdf4Comparison, file: &File, model: &Model, var: VarId, told: &[&str]) {
     let &[number, rows, columns, components, ref rest @ ..] = told else {
         found.differences.push(format!("a line that is cut: {told:?}"));
         return;
@@ -110,7 +110,14 @@ fn pixels(found: &mut Comparison, file: &File, model: &Model, var: VarId, told: 
     }
 }
 
-fn attribute(found: &mut Comparison, model: &Model, of: Owner, name: Vec<u8>, number: &str, values: &str) {
+fn attribute(
+    found: &mut Hdf4Comparison,
+    model: &Model,
+    of: Owner,
+    name: Vec<u8>,
+    number: &str,
+    values: &str,
+) {
     let shown = text(&name);
     let ty = number.parse().ok().and_then(atomic).map(Type::Atomic);
     let ours = model.find_attr(of, &name);

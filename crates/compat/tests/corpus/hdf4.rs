@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use ferrocdf_compat::hdf4::{Comparison, Libhdf4, Told, compare, compare_others, parse};
+use ferrocdf_compat::hdf4::{Hdf4Comparison, Libhdf4, Told, compare, compare_others, parse};
 use ferrocdf_compat::python;
 
 use crate::nccopy_tool::ours as our_copy;
@@ -38,11 +38,11 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[(
 
 /// Compares what another reader, called `who`, tells of files with what ferrocdf reads.
 fn judge(who: &str, paths: &[PathBuf], told: &[Told]) {
-    let mut all = Comparison::default();
+    let mut all = Hdf4Comparison::default();
     for (path, told) in paths.iter().zip(told) {
         let found = catch_unwind(AssertUnwindSafe(|| compare(path, told)));
         let panicked =
-            || Comparison { differences: vec!["it panicked".to_string()], ..Comparison::default() };
+            || Hdf4Comparison { differences: vec!["it panicked".to_string()], ..Hdf4Comparison::default() };
         let mut found = found.unwrap_or_else(|_| panicked());
         found.differences.iter_mut().for_each(|what| *what = format!("{}: {what}", short(path)));
         found.differences.retain(|what| {
@@ -76,7 +76,7 @@ fn every_data_set_is_what_libhdf4_reads() {
 #[test]
 fn every_raster_is_what_libhdf4_reads() {
     let programs = Libhdf4::new(Path::new(env!("CARGO_TARGET_TMPDIR")));
-    let (mut all, mut crashes) = (Comparison::default(), 0);
+    let (mut all, mut crashes) = (Hdf4Comparison::default(), 0);
     for path in hdf4() {
         let Some(told) = programs.tell_others(&path) else {
             crashes += 1;

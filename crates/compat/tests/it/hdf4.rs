@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ferrocdf_compat::hdf4::{Comparison, Libhdf4, compare, compare_others};
+use ferrocdf_compat::hdf4::{Hdf4Comparison, Libhdf4, compare, compare_others};
 use ferrocdf_compat::python::seed;
 
 /// The programs, compiled once.
@@ -30,7 +30,7 @@ fn kind(path: &Path) -> String {
 
 #[test]
 fn generated_files_are_what_libhdf4_reads() {
-    let mut all = Comparison::default();
+    let mut all = Hdf4Comparison::default();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     let mut files = 0;
     for seed in seeds() {
@@ -40,9 +40,9 @@ fn generated_files_are_what_libhdf4_reads() {
         for (path, told) in paths.iter().zip(libhdf4().tell(&paths)) {
             let name = path.file_name().expect("a file").to_string_lossy().into_owned();
             let found = catch_unwind(AssertUnwindSafe(|| compare(path, &told)));
-            let mut found = found.unwrap_or_else(|_| Comparison {
+            let mut found = found.unwrap_or_else(|_| Hdf4Comparison {
                 differences: vec!["it panicked".to_string()],
-                ..Comparison::default()
+                ..Hdf4Comparison::default()
             });
             found.differences.iter_mut().for_each(|what| *what = format!("seed {seed}, {name}: {what}"));
             files += 1;
@@ -71,7 +71,7 @@ fn bytes_of(name: &str) -> usize {
 
 #[test]
 fn szip_holds_the_elements_that_deflate_held() {
-    let mut all = Comparison::default();
+    let mut all = Hdf4Comparison::default();
     let mut files = 0;
     for seed in seeds() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -102,7 +102,7 @@ fn szip_holds_the_elements_that_deflate_held() {
 #[test]
 fn rasters_and_attributes_of_tables_are_what_libhdf4_reads() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut all = Comparison::default();
+    let mut all = Hdf4Comparison::default();
     for path in libhdf4().write_others(folder.path()) {
         let told = libhdf4().tell_others(&path).expect("files that libhdf4 just wrote");
         let mut found = compare_others(&path, &told);

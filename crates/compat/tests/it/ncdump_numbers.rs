@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use ferrocdf::{Atomic, Format, GroupId, Model, Owner, Result, Values, VarId};
-use ferrocdf_cdl::print::{Options, Source, print_cdl};
+use ferrocdf_cdl::print::{PrintOptions, PrintSource, print_cdl};
 use ferrocdf_store::testing::Rng;
 
 /// Prints the doubles, or with a second argument the ints, on its standard input in a format, a line each.
@@ -54,7 +54,7 @@ struct Row {
     values: Values,
 }
 
-impl Source for Row {
+impl PrintSource for Row {
     fn model(&self) -> &Model {
         &self.model
     }
@@ -70,7 +70,7 @@ impl Source for Row {
 }
 
 /// The values as the printer prints them, through a variable with this `C_format` if there is one.
-fn our_lines(values: Values, c_format: Option<&str>, options: &Options) -> Vec<String> {
+fn our_lines(values: Values, c_format: Option<&str>, options: &PrintOptions) -> Vec<String> {
     let mut model = Model::new(Format::CLASSIC);
     let (atomic, len) = (values.atomic().unwrap(), values.len() as u64);
     let dim = model.def_dim(GroupId::ROOT, "n", Some(len)).unwrap();
@@ -86,7 +86,7 @@ fn our_lines(values: Values, c_format: Option<&str>, options: &Options) -> Vec<S
     };
     model.put_attr(Owner::Var(var), "_FillValue", never).unwrap();
     // Each value behind the first on a line of its own.
-    let options = Options { line_length: 10, ..options.clone() };
+    let options = PrintOptions { line_length: 10, ..options.clone() };
     let mut text = vec![];
     print_cdl(&Row { model, values }, &options, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
@@ -136,7 +136,7 @@ fn doubles_with_all_numbers_of_digits() {
     for digits in 1..=20 {
         let numbers = numbers(150_000, (digits as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let format = format!("%.{digits}g");
-        let options = Options { double_digits: digits, ..Options::default() };
+        let options = PrintOptions { double_digits: digits, ..PrintOptions::default() };
         let mine = our_lines(numbers.clone().into(), None, &options);
         assert_same(&format, &c_lines(&format, false, &numbers), &mine);
     }
@@ -151,7 +151,7 @@ fn floats_with_all_numbers_of_digits() {
         list.extend((0..90_000).map(|_| f32::from_bits(rng.number() as u32)));
         list.retain(|number| number.is_finite());
         let format = format!("%.{digits}g");
-        let options = Options { float_digits: digits, ..Options::default() };
+        let options = PrintOptions { float_digits: digits, ..PrintOptions::default() };
         let theirs =
             c_lines(&format, false, &list.iter().map(|&number| f64::from(number)).collect::<Vec<_>>());
         assert_same(&format, &theirs, &our_lines(list.into(), None, &options));
@@ -191,7 +191,7 @@ fn formats_of_floating_point_numbers() {
         let c_format = format.replace('L', "");
         let numbers: Vec<f64> =
             numbers(20_000, 77).into_iter().filter(|number| number.abs() < 1e60).collect();
-        let mine = our_lines(numbers.clone().into(), Some(format), &Options::default());
+        let mine = our_lines(numbers.clone().into(), Some(format), &PrintOptions::default());
         assert_same(format, &c_lines(&c_format, false, &numbers), &mine);
     }
 }
@@ -206,7 +206,7 @@ fn formats_of_integers() {
         "%d", "%5d", "%-5d|", "%05i", "%+d", "% d", "%.4d", "%8.4d", "%x", "%#x", "%X", "%o", "%#o", "%u",
         "%hhd", "%hu", "%.0d", "%08x",
     ] {
-        let mine = our_lines(list.clone().into(), Some(format), &Options::default());
+        let mine = our_lines(list.clone().into(), Some(format), &PrintOptions::default());
         assert_same(format, &c_lines(format, true, &numbers), &mine);
     }
 }

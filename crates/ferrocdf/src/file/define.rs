@@ -6,7 +6,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Model, Type, VarId};
 
-use super::{FileMut, Target};
+use super::{FileMut, WriteTarget};
 use crate::driver::{Flush, Part};
 use crate::options::SpaceOptions;
 
@@ -116,8 +116,8 @@ impl FileMut {
         self.abort();
         let failed = |error: std::io::Error| Error::system(&error, self.file.path().display());
         match &self.target {
-            Target::Disk => std::fs::remove_file(self.file.path()).map_err(failed),
-            Target::Store { made } => {
+            WriteTarget::Disk => std::fs::remove_file(self.file.path()).map_err(failed),
+            WriteTarget::Store { made } => {
                 let mut state = self.file.write_state();
                 let removed = state.writer().and_then(|(_, writer)| writer.remove_new());
                 match (self.file.named(removed)?, made) {
@@ -125,7 +125,7 @@ impl FileMut {
                     _ => Ok(()),
                 }
             }
-            Target::Memory(_) | Target::Object(_) => Ok(()),
+            WriteTarget::Memory(_) | WriteTarget::Object(_) => Ok(()),
         }
     }
 
@@ -135,8 +135,8 @@ impl FileMut {
     pub fn sync(&self) -> Result<()> {
         self.write_all()?;
         match self.target {
-            Target::Object(_) => self.sync_blob(),
-            Target::Disk | Target::Memory(_) | Target::Store { .. } => Ok(()),
+            WriteTarget::Object(_) => self.sync_blob(),
+            WriteTarget::Disk | WriteTarget::Memory(_) | WriteTarget::Store { .. } => Ok(()),
         }
     }
 
@@ -158,8 +158,8 @@ impl FileMut {
     pub fn into_bytes(mut self) -> Result<Option<Vec<u8>>> {
         self.finish()?;
         Ok(match &self.target {
-            Target::Memory(memory) => Some(memory.to_bytes()),
-            Target::Disk | Target::Object(_) | Target::Store { .. } => None,
+            WriteTarget::Memory(memory) => Some(memory.to_bytes()),
+            WriteTarget::Disk | WriteTarget::Object(_) | WriteTarget::Store { .. } => None,
         })
     }
 
@@ -188,7 +188,7 @@ impl FileMut {
         }
         self.write_all()?;
         // Closing may tidy up the end of the file, which alone is not worth another put.
-        let is_to_put = matches!(&self.target, Target::Object(draft) if draft.is_changed());
+        let is_to_put = matches!(&self.target, WriteTarget::Object(draft) if draft.is_changed());
         let done = self.file.write_state().writer().and_then(|(_, writer)| writer.close());
         self.file.named(done)?;
         if is_to_put { self.sync_blob() } else { Ok(()) }

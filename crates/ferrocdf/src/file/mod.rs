@@ -33,12 +33,12 @@ pub struct File {
 /// Dropping it closes it; errors are then lost, so call [`FileMut::close`].
 pub struct FileMut {
     file: File,
-    target: Target,
+    target: WriteTarget,
     open: bool,
 }
 
 /// Where the bytes of a file that is written go.
-enum Target {
+enum WriteTarget {
     /// To the file of the system.
     Disk,
     /// To memory, which [`FileMut::into_bytes`] gives away.
@@ -138,7 +138,7 @@ impl File {
 }
 
 impl FileMut {
-    fn new(file: File, target: Target) -> FileMut {
+    fn new(file: File, target: WriteTarget) -> FileMut {
         FileMut { file, target, open: true }
     }
 }

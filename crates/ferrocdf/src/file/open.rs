@@ -12,7 +12,7 @@ use ferrocdf_store::{
 };
 use ferrocdf_zarr::{Conflicts, Version};
 
-use super::{File, FileMut, State, Target, in_file};
+use super::{File, FileMut, State, WriteTarget, in_file};
 use crate::driver::{Context, Opened};
 use crate::drivers;
 use crate::location::Location;
@@ -124,7 +124,7 @@ impl FileMut {
         }
         let blob = buffered(blob, write.replaces_file, options.durable);
         let driver = in_file(path, (write.create)(blob, options.format))?;
-        Ok(FileMut::new(File::new(path, State::created(driver, options)), Target::Disk))
+        Ok(FileMut::new(File::new(path, State::created(driver, options)), WriteTarget::Disk))
     }
 
     /// Makes a new file at a location: a path, or the URL or store of an object.
@@ -157,7 +157,10 @@ impl FileMut {
                 let draft = Arc::new(draft.map_err(exists_if_new(options))?);
                 let blob = Box::new(WriteBehind::new(ReadAhead::new(draft.clone())));
                 let driver = in_file(&name, (write.create)(blob, options.format))?;
-                Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Object(draft)))
+                Ok(FileMut::new(
+                    File::new(&name, State::created(driver, options)),
+                    WriteTarget::Object(draft),
+                ))
             }
             other => {
                 let what = "no new file can be made there: only at a path, or as an object of a store";
@@ -191,7 +194,7 @@ impl FileMut {
         let blob = buffered(blob, replaces_file, options.durable);
         let context = Context { durable: options.durable, ..context(&location, &OpenOptions::default()) };
         let (driver, model) = in_file(path, drivers::open_mut(blob, &probe, &context))?;
-        Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), Target::Disk))
+        Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), WriteTarget::Disk))
     }
 
     /// Opens the dataset at a location for reading and writing: a file, or a Zarr store.
@@ -232,7 +235,7 @@ impl FileMut {
         };
         let (store, path) = in_file(&name, new)?;
         let driver = Box::new(in_file(&name, NcZarrWriter::create(store, path, version, options.zarr))?);
-        Ok(FileMut::new(File::new(&name, State::created(driver, options)), Target::Store { made }))
+        Ok(FileMut::new(File::new(&name, State::created(driver, options)), WriteTarget::Store { made }))
     }
 
     /// Opens a Zarr store for reading and writing.
@@ -242,7 +245,7 @@ impl FileMut {
         let conflicts = if options.merge { Conflicts::Merge } else { Conflicts::Refuse };
         let (driver, model) = in_file(&name, NcZarrWriter::open(&context, conflicts))?;
         let state = State::opened(Opened::Writable(Box::new(driver)), model);
-        Ok(FileMut::new(File::new(&name, state), Target::Store { made: None }))
+        Ok(FileMut::new(File::new(&name, state), WriteTarget::Store { made: None }))
     }
 
     /// Makes a new file in memory; [`FileMut::into_bytes`] gives its bytes.
@@ -251,7 +254,7 @@ impl FileMut {
         let driver = (drivers::writer_of(options.format)?.create)(Box::new(memory.clone()), options.format)?;
         Ok(FileMut::new(
             File::new(Path::new("memory"), State::created(driver, options)),
-            Target::Memory(memory),
+            WriteTarget::Memory(memory),
         ))
     }
 
@@ -273,7 +276,7 @@ impl FileMut {
         let options = OpenOptions { beside, ..OpenOptions::default() };
         let location = Location::Memory(memory.clone());
         let mut file = Self::append_in_place(Box::new(memory.clone()), &location, &options)?;
-        file.target = Target::Memory(memory);
+        file.target = WriteTarget::Memory(memory);
         Ok(file)
     }
 
@@ -286,7 +289,7 @@ impl FileMut {
         let probe = drivers::find(&*blob, location)?;
         let (driver, model) = drivers::open_mut(blob, &probe, &context(location, options))?;
         let state = State::opened(Opened::Writable(driver), model);
-        Ok(FileMut::new(File::new(&location.name(), state), Target::Disk))
+        Ok(FileMut::new(File::new(&location.name(), state), WriteTarget::Disk))
     }
 }
 

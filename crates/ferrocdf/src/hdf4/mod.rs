@@ -31,11 +31,11 @@ pub(crate) struct Hdf4 {
     open_named: Option<OpenNamed>,
     /// True if Vdatas and rasters are variables.
     shows_all: bool,
-    content: Content,
+    content: Hdf4Content,
 }
 
 /// What the file says.
-struct Content {
+struct Hdf4Content {
     file: File,
     datasets: Datasets,
     dataset_vars: Vec<DatasetVar>,
@@ -61,12 +61,12 @@ pub(crate) struct DatasetVar {
     pub var: VarId,
 }
 
-impl Content {
+impl Hdf4Content {
     fn read(
         blob: &Arc<dyn Blob>,
         open_named: Option<OpenNamed>,
         shows_all: bool,
-    ) -> Result<(Content, Model)> {
+    ) -> Result<(Hdf4Content, Model)> {
         let watched = Arc::new(Watched::new(blob.clone()));
         let file = File::open(watched.clone(), open_named, plugins::codecs())?;
         let mut datasets = Datasets::read(&file)?;
@@ -75,7 +75,7 @@ impl Content {
         // What the source refused is not to be taken for something that cannot be read.
         match watched.take_refusal() {
             Some(refusal) => Err(refusal),
-            None => Ok((Content { file, datasets, dataset_vars, others }, model)),
+            None => Ok((Hdf4Content { file, datasets, dataset_vars, others }, model)),
         }
     }
 }
@@ -90,7 +90,7 @@ impl Hdf4 {
             .resolver
             .clone()
             .map(|resolver| -> OpenNamed { Arc::new(move |name| resolver.open(name)) });
-        let (content, model) = Content::read(&blob, open_named.clone(), context.hdf4_all)?;
+        let (content, model) = Hdf4Content::read(&blob, open_named.clone(), context.hdf4_all)?;
         Ok((Hdf4 { blob, open_named, shows_all: context.hdf4_all, content }, model))
     }
 
@@ -100,7 +100,7 @@ impl Hdf4 {
     /// Those of [`Hdf4::open`].
     pub(crate) fn read_again(&self) -> Result<(Hdf4, Model)> {
         let (blob, open_named) = (self.blob.clone(), self.open_named.clone());
-        let (content, model) = Content::read(&blob, open_named.clone(), self.shows_all)?;
+        let (content, model) = Hdf4Content::read(&blob, open_named.clone(), self.shows_all)?;
         Ok((Hdf4 { blob, open_named, shows_all: self.shows_all, content }, model))
     }
 
@@ -121,7 +121,7 @@ impl Hdf4 {
 
     /// Returns the dataset or other object that a variable is.
     fn object(&self, var: VarId) -> Result<Object<'_>> {
-        let Content { datasets, others, .. } = &self.content;
+        let Hdf4Content { datasets, others, .. } = &self.content;
         if let Some(dataset) = datasets.vars.get(var.index()) {
             return Ok(Object::Array(dataset));
         }

@@ -141,25 +141,25 @@ fn part_of(whole: Array, blob: Arc<dyn Blob>, offset: u64, len: u64, shape: &[u6
     let mapping = SourceMapping {
         virtual_selection: Selection::all(shape),
         source_selection: Selection::slab(&start, &count),
-        source: Arc::new(Whole { blob, array: Arc::new(whole) }),
+        source: Arc::new(FieldsArray { blob, array: Arc::new(whole) }),
     };
     let layout = Layout::Virtual(VirtualLayout { mappings: Arc::new([mapping]), fill: Arc::new([]) });
     Ok(Array { shape: shape.to_vec(), stored, decoder: None, layout, past_end }.into())
 }
 
 /// The array that several fields are parts of.
-struct Whole {
+struct FieldsArray {
     blob: Arc<dyn Blob>,
     array: Arc<Array>,
 }
 
-impl std::fmt::Debug for Whole {
+impl std::fmt::Debug for FieldsArray {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Whole({:?})", self.array)
     }
 }
 
-impl VirtualSource for Whole {
+impl VirtualSource for FieldsArray {
     fn open(&self) -> Result<Option<OpenSource>> {
         Ok(Some((self.blob.clone(), self.array.clone())))
     }

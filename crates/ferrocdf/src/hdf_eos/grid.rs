@@ -5,7 +5,7 @@
 
 use super::projection::Projection;
 use super::spheroid::unpacked_degrees;
-use super::structure::{Grid, Origin};
+use super::structure::{Grid, GridOrigin};
 
 /// The coordinates of the cells along one dimension, evenly spaced.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,10 +65,10 @@ impl Georeference {
         }
         let (right, down) = match (grid.is_corner_registered, grid.origin) {
             (false, _) => (0.5, 0.5),
-            (true, Origin::UpperLeft) => (0.0, 0.0),
-            (true, Origin::UpperRight) => (1.0, 0.0),
-            (true, Origin::LowerLeft) => (0.0, 1.0),
-            (true, Origin::LowerRight) => (1.0, 1.0),
+            (true, GridOrigin::UpperLeft) => (0.0, 0.0),
+            (true, GridOrigin::UpperRight) => (1.0, 0.0),
+            (true, GridOrigin::LowerLeft) => (0.0, 1.0),
+            (true, GridOrigin::LowerRight) => (1.0, 1.0),
         };
         let x = Axis::new(upper_left[0], lower_right[0], right, grid.columns);
         let y = Axis::new(upper_left[1], lower_right[1], down, grid.rows);
@@ -116,10 +116,10 @@ mod tests {
     fn corner_registered_cells_have_the_coordinates_of_the_corner_at_the_origin() {
         let centred = grid("GCTP_SNSOID", [[0.0, 40.0], [80.0, 0.0]]);
         for (origin, x0, y0) in [
-            (Origin::UpperLeft, 0.0, 40.0),
-            (Origin::UpperRight, 10.0, 40.0),
-            (Origin::LowerLeft, 0.0, 30.0),
-            (Origin::LowerRight, 10.0, 30.0),
+            (GridOrigin::UpperLeft, 0.0, 40.0),
+            (GridOrigin::UpperRight, 10.0, 40.0),
+            (GridOrigin::LowerLeft, 0.0, 30.0),
+            (GridOrigin::LowerRight, 10.0, 30.0),
         ] {
             let (x, y) = coordinates(&Grid { origin, ..centred_copy(&centred, true) });
             assert_eq!((x[0], y[0], x[1] - x[0], y[1] - y[0]), (x0, y0, 10.0, -10.0), "{origin:?}");

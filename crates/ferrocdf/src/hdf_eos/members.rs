@@ -80,7 +80,7 @@ pub(super) struct Objects {
 }
 
 /// A Vgroup inside the Vgroup of an object, and what its members are.
-enum Part {
+enum ObjectPart {
     Fields,
     Attributes,
 }
@@ -104,13 +104,13 @@ impl Objects {
         let mut tops: Vec<&Vgroup> = vgroups.values().collect();
         tops.sort_by_key(|vgroup| vgroup.reference);
         // The tables of all objects are read together: a slow source is waited for once.
-        let mut wanted: Vec<(usize, Part, u16)> = vec![];
+        let mut wanted: Vec<(usize, ObjectPart, u16)> = vec![];
         let mut found: Vec<(ObjectKind, &Vgroup, Members)> = vec![];
         let by_reference: HashMap<u16, &DatasetVar> =
             dataset_vars.iter().map(|set| (set.reference, set)).collect();
         for (kind, top) in tops.into_iter().filter_map(|top| Some((ObjectKind::of(&top.class)?, top))) {
             let (at, mut members) = (found.len(), Members::default());
-            wanted.extend(top.members_of(tags::VH).map(|table| (at, Part::Fields, table)));
+            wanted.extend(top.members_of(tags::VH).map(|table| (at, ObjectPart::Fields, table)));
             for part in top.members_of(tags::VG).filter_map(|reference| vgroups.get(&reference)) {
                 let has_attributes = part.name.ends_with(b" Attributes");
                 for &(tag, reference) in &part.members {
@@ -120,8 +120,8 @@ impl Objects {
                                 members.insert(set.name.clone(), Member::Dataset(set.var));
                             }
                         }
-                        tags::VH if has_attributes => wanted.push((at, Part::Attributes, reference)),
-                        tags::VH => wanted.push((at, Part::Fields, reference)),
+                        tags::VH if has_attributes => wanted.push((at, ObjectPart::Attributes, reference)),
+                        tags::VH => wanted.push((at, ObjectPart::Fields, reference)),
                         _ => {}
                     }
                 }
@@ -131,8 +131,8 @@ impl Objects {
         let tables = file.for_each(&wanted, |(_, part, reference)| {
             let table = file.vdata(*reference)?;
             let bytes = match part {
-                Part::Attributes => table.values(file, 0)?,
-                Part::Fields => vec![],
+                ObjectPart::Attributes => table.values(file, 0)?,
+                ObjectPart::Fields => vec![],
             };
             Ok::<_, Error>((table, bytes))
         });
@@ -141,8 +141,10 @@ impl Objects {
             match (table, part) {
                 (Err(error), _) if error.is_of_source() => return Err(error),
                 (Err(error), _) => objects.skipped.push(error.to_string()),
-                (Ok((table, _)), Part::Fields) => members.insert(table.name.clone(), Member::Table(table)),
-                (Ok((table, bytes)), Part::Attributes) => {
+                (Ok((table, _)), ObjectPart::Fields) => {
+                    members.insert(table.name.clone(), Member::Table(table))
+                }
+                (Ok((table, bytes)), ObjectPart::Attributes) => {
                     objects.attributes.insert(table.reference);
                     let number = table.fields.first().map(|field| field.number);
                     members

@@ -26,7 +26,7 @@ pub(super) type Text = Vec<u8>;
 
 /// A dimension (`Dimension`).
 #[derive(Debug, PartialEq)]
-pub(super) struct Dimension {
+pub(super) struct EosDimension {
     /// `DimensionName`.
     pub name: Text,
     /// `Size`; 0 for an unlimited dimension, which older libraries write as -1.
@@ -73,7 +73,7 @@ pub(super) struct IndexMap {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Swath {
     pub name: Text,
-    pub dims: Vec<Dimension>,
+    pub dims: Vec<EosDimension>,
     pub maps: Vec<DimensionMap>,
     pub index_maps: Vec<IndexMap>,
     pub geo_fields: Vec<Field>,
@@ -101,17 +101,17 @@ pub(super) struct Grid {
     pub zone: i64,
     /// True if the coordinates of a cell are those of its corner at `origin` (`PixelRegistration=HDFE_CORNER`), not of its centre.
     pub is_corner_registered: bool,
-    pub origin: Origin,
+    pub origin: GridOrigin,
     /// Why the place of the grid on the Earth is not known, if what says it is malformed; it is then that of no grid.
     pub malformed: Option<String>,
-    pub dims: Vec<Dimension>,
+    pub dims: Vec<EosDimension>,
     pub fields: Vec<Field>,
     pub merged: Vec<MergedFields>,
 }
 
 /// The corner of a cell that gives the coordinates of the cell (`GridOrigin`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Origin {
+pub(super) enum GridOrigin {
     #[default]
     UpperLeft,
     UpperRight,
@@ -211,10 +211,10 @@ fn placed(node: &Node<'_>) -> Result<Grid> {
         *parameter = parsed(item).ok_or_else(|| malformed(node, "ProjParams", "is no list of numbers"))?;
     }
     let origin = match node.value("GridOrigin") {
-        Some(b"HDFE_GD_UR") => Origin::UpperRight,
-        Some(b"HDFE_GD_LL") => Origin::LowerLeft,
-        Some(b"HDFE_GD_LR") => Origin::LowerRight,
-        _ => Origin::UpperLeft,
+        Some(b"HDFE_GD_UR") => GridOrigin::UpperRight,
+        Some(b"HDFE_GD_LL") => GridOrigin::LowerLeft,
+        Some(b"HDFE_GD_LR") => GridOrigin::LowerRight,
+        _ => GridOrigin::UpperLeft,
     };
     let projection = node.value("Projection").unwrap_or_default();
     Ok(Grid {
@@ -235,10 +235,10 @@ fn point(node: &Node<'_>) -> Result<Point> {
     Ok(Point { name: text(node, "PointName")?, levels })
 }
 
-fn dimension(node: &Node<'_>) -> Result<Dimension> {
+fn dimension(node: &Node<'_>) -> Result<EosDimension> {
     // A negative size is that of an unlimited dimension.
     let size: i32 = number(node, "Size")?;
-    Ok(Dimension { name: text(node, "DimensionName")?, size: u64::try_from(size).unwrap_or(0) })
+    Ok(EosDimension { name: text(node, "DimensionName")?, size: u64::try_from(size).unwrap_or(0) })
 }
 
 fn field(node: &Node<'_>, name: &str) -> Result<Field> {
@@ -330,8 +330,8 @@ mod tests {
         assert_eq!((grid.projection.as_str(), grid.sphere, grid.zone), ("GCTP_SNSOID", -1, 0));
         assert_eq!((grid.parameters[0], grid.parameters[6]), (6371007.181, 86400.0));
         assert!(grid.is_corner_registered);
-        assert_eq!(grid.origin, Origin::LowerLeft);
-        assert_eq!(grid.dims, [Dimension { name: name("Band"), size: 0 }]);
+        assert_eq!(grid.origin, GridOrigin::LowerLeft);
+        assert_eq!(grid.dims, [EosDimension { name: name("Band"), size: 0 }]);
         assert_eq!(grid.fields[0].dims, [name("Band"), name("YDim"), name("XDim")]);
         assert_eq!(grid.merged[0].fields, [name("Cover"), name("Age")]);
         assert!(structure.skipped.is_empty());

@@ -9,7 +9,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::{Address, Object};
 use ferrocdf_model::{Dim, DimId, GroupId, Model, Name};
 
-use super::walk::Found;
+use super::walk::FoundVariable;
 use super::{decode, names};
 
 /// A dimension.
@@ -37,7 +37,7 @@ const MADE_UP: &str = "phony_dim_";
 
 /// Where a dimension comes from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
+pub(super) struct DimOrigin {
     /// The dataset that is its scale; made-up dimensions have none.
     pub(super) at: Option<Address>,
     /// The file that this is in.
@@ -93,7 +93,7 @@ impl Slots {
 
 /// The dimensions of a file, in the order in which they were found.
 #[derive(Default)]
-pub(super) struct Dims {
+pub(super) struct FoundDims {
     all: Vec<Scale>,
     ids: HashSet<i64>,
     /// The first scale at an address in a group.
@@ -105,7 +105,7 @@ pub(super) struct Dims {
     taken: HashSet<(GroupId, Name)>,
 }
 
-impl Dims {
+impl FoundDims {
     /// Notes that a link of a group has a name, so that no made-up dimension gets it: its scale could not be written. Links of
     /// variables need no note.
     pub(super) fn take_name(&mut self, group: GroupId, name: &[u8]) {
@@ -135,7 +135,11 @@ impl Dims {
 
     /// Gives every variable its dimensions, adds them to the model, and gives for each variable their ids, and for each
     /// dimension its scale. Variables with a dimension that the file does not name, found by its length, are marked.
-    pub(super) fn resolve(mut self, model: &mut Model, vars: &mut [Found]) -> (Vec<Vec<DimId>>, Vec<Origin>) {
+    pub(super) fn resolve(
+        mut self,
+        model: &mut Model,
+        vars: &mut [FoundVariable],
+    ) -> (Vec<Vec<DimId>>, Vec<DimOrigin>) {
         let mut ids: Vec<Vec<i64>> = vec![vec![]; vars.len()];
         let mut of_group: Vec<Vec<usize>> = vec![vec![]; model.groups().len()];
         for (number, var) in vars.iter().enumerate() {
@@ -161,7 +165,7 @@ impl Dims {
         let mut origins = Vec::with_capacity(self.all.len());
         for Scale { id, is_told, group, name, len, unlimited, has_variable, at, file } in self.all {
             let at = Some(at).filter(|&at| at != NOWHERE);
-            origins.push(Origin { at, file, has_variable, id, is_told });
+            origins.push(DimOrigin { at, file, has_variable, id, is_told });
             let len = if unlimited { longest.get(&id).copied().unwrap_or(0) } else { len };
             let dim = model.push_dim(Dim { name, group, len, unlimited });
             numbers.entry(id).or_insert(dim);
@@ -170,7 +174,7 @@ impl Dims {
     }
 
     /// The ids of a variable's dimensions, each of which is there when this returns, and whether one was found by its length.
-    fn of_variable(&mut self, model: &Model, var: &Found) -> (Vec<i64>, bool) {
+    fn of_variable(&mut self, model: &Model, var: &FoundVariable) -> (Vec<i64>, bool) {
         let (mut ids, mut by_length): (Vec<i64>, _) = (Vec::new(), false);
         for dim in 0..var.extent.len() {
             let known = match &var.dims {
@@ -219,7 +223,7 @@ impl Dims {
     }
 
     /// A dimension of the right length in the variable's group that it does not use yet, or a new one.
-    fn made_up(&mut self, var: &Found, dim: usize, used: &[i64]) -> i64 {
+    fn made_up(&mut self, var: &FoundVariable, dim: usize, used: &[i64]) -> i64 {
         let (len, unlimited) = var.extent[dim];
         let fitting = self.by_length.get(&(var.group, len, unlimited));
         if let Some(&found) = fitting.and_then(|ids| ids.iter().find(|id| !used.contains(id))) {

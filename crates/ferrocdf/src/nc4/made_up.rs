@@ -15,7 +15,7 @@ use super::types::{Native, Shape, Types, class, element};
 
 /// The types of a file that were made up.
 #[derive(Default)]
-pub(super) struct MadeUp {
+pub(super) struct MadeUpTypes {
     /// The types, in the order of their ids, with the number of each that a dataset has.
     list: Vec<(TypeId, Option<u32>)>,
     /// Datatypes of datasets that no type can be made up for. Each has used up a number.
@@ -31,7 +31,7 @@ enum Refused {
     Stored(Vec<u8>),
 }
 
-impl MadeUp {
+impl MadeUpTypes {
     /// The types, in the order of their ids.
     pub(super) fn ids(&self) -> impl Iterator<Item = TypeId> {
         self.list.iter().map(|&(id, _)| id)

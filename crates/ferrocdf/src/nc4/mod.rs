@@ -31,7 +31,7 @@ use ferrocdf_store::{Blob, Watched, read_optimistically};
 use crate::driver::{DataSources, Driver, Inspect, LocatedArray, Shapeless, Skipped, StoredSize};
 use attributes::Owners;
 pub use chunks::fits as chunk_fits;
-use dims::Origin;
+use dims::DimOrigin;
 use ferrocdf_hdf5::messages::Datatype;
 pub use filter_rules::{check_available, chosen_chunks, define_filter};
 use walk::{LeftOut, Place, place_of, walk};
@@ -47,11 +47,11 @@ pub(crate) struct Nc4 {
     /// True if the attributes of variables are read when the file is opened.
     all_attributes: bool,
     /// What the variables are, and what was left out.
-    content: Content,
+    content: Nc4Content,
 }
 
-struct Content {
-    vars: Vec<Variable>,
+struct Nc4Content {
+    vars: Vec<Nc4Variable>,
     owners: Arc<Owners>,
     left_out: Vec<String>,
     /// Datasets without a shape: path, type, place.
@@ -62,10 +62,10 @@ struct Content {
     types: Vec<Datatype>,
     /// Types that have no object in the file.
     made_up: HashSet<TypeId>,
-    dims: Vec<Origin>,
+    dims: Vec<DimOrigin>,
 }
 
-struct Variable {
+struct Nc4Variable {
     place: Place,
     /// Whether its link has the prefix of variables that are no coordinates.
     prefixed: bool,
@@ -87,12 +87,12 @@ impl Nc4 {
     ) -> Result<(Nc4, Model)> {
         if blob.cost().is_near() {
             let file = File::open_with(blob.clone(), options.clone())?;
-            let (content, model) = Content::read(&file, all_attributes)?;
+            let (content, model) = Nc4Content::read(&file, all_attributes)?;
             return Ok((Nc4 { blob, file, options, all_attributes, content }, model));
         }
         let watched = Arc::new(Watched::new(blob.clone()));
         let file = File::open_with(watched.clone(), options.clone())?;
-        let (content, model) = Content::read(&file, true)?;
+        let (content, model) = Nc4Content::read(&file, true)?;
         let groups = model.group_ids().map(Owner::Group);
         groups.chain(model.var_ids().map(Owner::Var)).for_each(|owner| {
             model.attrs(owner).failure();
@@ -180,8 +180,8 @@ fn any_dataset(
     Ok(false)
 }
 
-impl Content {
-    fn read(file: &File, all_attributes: bool) -> Result<(Content, Model)> {
+impl Nc4Content {
+    fn read(file: &File, all_attributes: bool) -> Result<(Nc4Content, Model)> {
         let mut walk = walk(file, all_attributes)?;
         let (mut model, mut left_out) = (walk.model, walk.left_out);
         let (of_vars, dims) = walk.dims.resolve(&mut model, &mut walk.vars);
@@ -199,8 +199,17 @@ impl Content {
         model.reserve_vars(walk.vars.len());
         let mut vars = Vec::with_capacity(walk.vars.len());
         for (number, (found, dims)) in walk.vars.into_iter().zip(of_vars).enumerate() {
-            let walk::Found {
-                group, name, prefixed, ty, storage, extent, by_length, attributes, place, ..
+            let walk::FoundVariable {
+                group,
+                name,
+                prefixed,
+                ty,
+                storage,
+                extent,
+                by_length,
+                attributes,
+                place,
+                ..
             } = found;
             let key = groups + number;
             let attrs = match attributes {
@@ -216,7 +225,7 @@ impl Content {
             }
             model.push_var(Var { name, group, ty, dims, attrs, storage });
             let extent = extent.into_iter().map(|(len, _)| len).collect();
-            vars.push(Variable { place, prefixed, extent, by_length });
+            vars.push(Nc4Variable { place, prefixed, extent, by_length });
         }
         let lost = left_out.lost.take();
         let shapeless = walk.shapeless.into_iter();
@@ -224,26 +233,26 @@ impl Content {
             .map(|(group, name, ty, place)| (walk::path_in(&model, group, name.as_bytes()), ty, place))
             .collect();
         let left_out = left_out.words();
-        Ok((Content { vars, owners, left_out, shapeless, lost, types: stored, made_up, dims }, model))
+        Ok((Nc4Content { vars, owners, left_out, shapeless, lost, types: stored, made_up, dims }, model))
     }
 }
 
 /// One array, as a source of another one.
 #[derive(Debug)]
-struct Whole {
-    blob: Held,
+struct WholeArray {
+    blob: NamedBlob,
     array: Arc<Array>,
 }
 
-struct Held(Arc<dyn Blob>);
+struct NamedBlob(Arc<dyn Blob>);
 
-impl std::fmt::Debug for Held {
+impl std::fmt::Debug for NamedBlob {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0.name())
     }
 }
 
-impl VirtualSource for Whole {
+impl VirtualSource for WholeArray {
     fn open(&self) -> Result<Option<OpenSource>> {
         Ok(Some((self.blob.0.clone(), self.array.clone())))
     }
@@ -268,7 +277,7 @@ impl Driver for Nc4 {
         // What is beyond the dataset has the fill value.
         let fill = trees::fill_bytes(dataset.datatype(), own_fill(&dataset), model, var)?;
         let common: Vec<u64> = shape.iter().zip(&variable.extent).map(|(&a, &b)| a.min(b)).collect();
-        let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
+        let source = WholeArray { blob: NamedBlob(placed.blob), array: Arc::new(placed.array) };
         Ok(padded(shape, source, &common, fill).into())
     }
 
@@ -381,7 +390,7 @@ fn stored_size(dataset: &Dataset, extent: &[u64]) -> Result<StoredSize> {
 }
 
 /// A larger array with another one at its origin.
-fn padded(shape: Vec<u64>, source: Whole, common: &[u64], fill: Vec<u8>) -> Array {
+fn padded(shape: Vec<u64>, source: WholeArray, common: &[u64], fill: Vec<u8>) -> Array {
     let stored = Stored::native(source.array.stored.kind);
     let all = Selection::slab(&vec![0; common.len()], common);
     let part =

@@ -10,7 +10,7 @@ use ferrocdf_hdf5::messages::datatype::{self, Datatype};
 use ferrocdf_model::{Atomic, Class, Field, GroupId, Model, Name, Type, TypeId, UserType};
 
 use super::decode;
-use super::made_up::MadeUp;
+use super::made_up::MadeUpTypes;
 
 /// A datatype as a C program holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -130,7 +130,7 @@ pub(super) struct Types {
     /// The datatype of each type as stored; `TypeId`s are positions.
     pub(super) stored: Vec<Datatype>,
     /// Types of datatypes without a name.
-    pub(super) made_up: MadeUp,
+    pub(super) made_up: MadeUpTypes,
 }
 
 impl Types {

@@ -16,7 +16,7 @@ use ferrocdf_hdf5::{Address, Dataset, File, Link, LinkTarget, Object, ObjectKind
 use ferrocdf_model::{Attr, Chunking, Endian, Filter, Format, GroupId, Model, Name, Named, Storage, Type};
 
 use super::attributes::read_early;
-use super::dims::{Dims, Scale, Slots};
+use super::dims::{FoundDims, Scale, Slots};
 use super::types::{Native, Types};
 use super::{decode, names};
 
@@ -65,7 +65,7 @@ impl Place {
 }
 
 /// A variable that was found.
-pub(super) struct Found {
+pub(super) struct FoundVariable {
     pub(super) group: GroupId,
     pub(super) name: Name,
     /// Whether the link has the prefix of variables that are no coordinates before the name.
@@ -83,12 +83,12 @@ pub(super) struct Found {
 }
 
 /// What a file holds, before its dimensions are known.
-pub(super) struct Walk {
+pub(super) struct FileWalk {
     /// Groups and types.
     pub(super) model: Model,
     pub(super) types: Types,
-    pub(super) dims: Dims,
-    pub(super) vars: Vec<Found>,
+    pub(super) dims: FoundDims,
+    pub(super) vars: Vec<FoundVariable>,
     /// Where each group is.
     pub(super) groups: Vec<Place>,
     /// What was left out, and why.
@@ -126,7 +126,7 @@ pub(super) fn number_of(file: &File) -> usize {
 }
 
 /// Looks at all objects of a file, and reads their attributes if these are wanted at once.
-pub(super) fn walk(file: &File, attributes: bool) -> Result<Walk> {
+pub(super) fn walk(file: &File, attributes: bool) -> Result<FileWalk> {
     let root = file.root()?;
     if root.kind() != ObjectKind::Group {
         let what = format!("root group: the object header at {} is not that of a group", root.address());
@@ -134,10 +134,10 @@ pub(super) fn walk(file: &File, attributes: bool) -> Result<Walk> {
     }
     let strict = root.attribute(names::STRICT)?.is_some();
     let format = if strict { Format::NETCDF4_CLASSIC } else { Format::NETCDF4 };
-    let mut walk = Walk {
+    let mut walk = FileWalk {
         model: Model::new(format),
         types: Types::default(),
-        dims: Dims::default(),
+        dims: FoundDims::default(),
         vars: vec![],
         groups: vec![Place::of(&root)],
         attribute_types: vec![],
@@ -180,7 +180,7 @@ fn attribute_types(object: &Object, all: bool) -> Vec<Datatype> {
     found
 }
 
-impl Walk {
+impl FileWalk {
     fn group(&mut self, group: GroupId, object: &Object, way: &mut Vec<(usize, Address)>) -> Result<()> {
         if self.budget.is_none() {
             return Ok(());
@@ -348,9 +348,10 @@ impl Walk {
         group: GroupId,
         name: &[u8],
         object: &Object,
-        data: Data,
+        data: DatasetMetadata,
     ) -> Result<Option<&'static str>> {
-        let Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots } = data;
+        let DatasetMetadata { datatype, native, attribute_types, attributes, storage, extent, scale, slots } =
+            data;
         let Some(extent) = extent else {
             // The reference gives its type a name, too.
             let ty = self.types.of_dataset(&mut self.model, group, &datatype, native.as_ref());
@@ -370,7 +371,7 @@ impl Walk {
         };
         self.attribute_types.extend(attribute_types.into_iter().map(|datatype| (group, datatype)));
         let plain = name.strip_prefix(names::NON_COORDINATE);
-        self.vars.push(Found {
+        self.vars.push(FoundVariable {
             group,
             name: Name::stored(plain.unwrap_or(name)),
             prefixed: plain.is_some(),
@@ -432,11 +433,11 @@ impl LeftOut {
 struct Seen {
     object: Object,
     /// What there is to a dataset; `None` for all else.
-    data: Option<Result<Data>>,
+    data: Option<Result<DatasetMetadata>>,
 }
 
 /// A dataset as it stands in its file: all that a thread can find out without the model.
-struct Data {
+struct DatasetMetadata {
     /// What its elements are.
     datatype: Datatype,
     /// What they are in memory, if netCDF can have such.
@@ -473,14 +474,15 @@ impl Seen {
             _ => group.file().open_path(group.address(), &link.name),
         };
         Ok(found?.map(|object| {
-            let data = matches!(object.kind(), ObjectKind::Dataset).then(|| Data::of(&object, wanted));
+            let data =
+                matches!(object.kind(), ObjectKind::Dataset).then(|| DatasetMetadata::of(&object, wanted));
             Seen { object, data }
         }))
     }
 }
 
-impl Data {
-    fn of(object: &Object, wanted: Wanted) -> Result<Data> {
+impl DatasetMetadata {
+    fn of(object: &Object, wanted: Wanted) -> Result<DatasetMetadata> {
         let dataset = Dataset::open(object)?;
         let datatype = dataset.datatype().clone();
         let (native, storage) = (Native::of(&datatype), storage(&dataset));
@@ -488,7 +490,16 @@ impl Data {
         let space = dataset.dataspace();
         if space.kind == SpaceKind::Null {
             let (attributes, extent, scale, slots) = (None, None, None, Ok(Slots::None));
-            return Ok(Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots });
+            return Ok(DatasetMetadata {
+                datatype,
+                native,
+                attribute_types,
+                attributes,
+                storage,
+                extent,
+                scale,
+                slots,
+            });
         }
         let grows = |dim: usize| space.max(dim).is_none();
         // Of a virtual dataset the sources say how long it is.
@@ -506,7 +517,7 @@ impl Data {
         let is_variable = scale.as_ref().is_none_or(|scale| scale.has_variable);
         let attributes = if wanted.attributes && is_variable { read_early(object) } else { None };
         let extent = Some(extent);
-        Ok(Data { datatype, native, attribute_types, attributes, storage, extent, scale, slots })
+        Ok(DatasetMetadata { datatype, native, attribute_types, attributes, storage, extent, scale, slots })
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 const BASE: u64 = 0x1_0000;
 
 /// A symbol of a made image: name, whether it is defined, its binding and type, the number of its version.
-type Made = (&'static str, bool, u8, u16);
+type ImageSymbol = (&'static str, bool, u8, u16);
 
 /// What an image has besides its symbols.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Builder {
     }
 }
 
-fn image(symbols: &[Made], tables: &Tables) -> Vec<u8> {
+fn image(symbols: &[ImageSymbol], tables: &Tables) -> Vec<u8> {
     let mut it = Builder { bytes: vec![0; HEADER + 2 * SEGMENT], dynamic: Vec::new(), strings: vec![0] };
     for name in &tables.needed {
         let at = it.text(name);
@@ -147,7 +147,7 @@ fn image(symbols: &[Made], tables: &Tables) -> Vec<u8> {
     bytes
 }
 
-fn symbols() -> Vec<Made> {
+fn symbols() -> Vec<ImageSymbol> {
     vec![
         ("H5Pget_chunk", false, GLOBAL_FUNCTION, 5),
         ("memcpy", false, GLOBAL_FUNCTION, 2),

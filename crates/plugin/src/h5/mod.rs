@@ -50,7 +50,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
 }
 
 /// A variable that plugins read, and may write.
-type Variable = AtomicI64;
+type PluginVariable = AtomicI64;
 
 /// Names and addresses.
 type Named = Vec<(&'static str, usize)>;
@@ -66,17 +66,17 @@ macro_rules! functions {
 use functions;
 
 /// What stands for all classes and numbers of errors: nobody asks which one it was.
-static ANY_ERROR: Variable = AtomicI64::new(handles::ANY_ERROR);
+static ANY_ERROR: PluginVariable = AtomicI64::new(handles::ANY_ERROR);
 /// Classes of property lists, and lists, that no dataset is made with.
-static ANY_LIST: Variable = AtomicI64::new(handles::OTHER_CLASS);
-static DATASET_CREATE: Variable = AtomicI64::new(handles::DATASET_CREATE_CLASS);
-static OBJECT_CREATE: Variable = AtomicI64::new(handles::OBJECT_CREATE_CLASS);
-static ROOT: Variable = AtomicI64::new(handles::ROOT_CLASS);
+static ANY_LIST: PluginVariable = AtomicI64::new(handles::OTHER_CLASS);
+static DATASET_CREATE: PluginVariable = AtomicI64::new(handles::DATASET_CREATE_CLASS);
+static OBJECT_CREATE: PluginVariable = AtomicI64::new(handles::OBJECT_CREATE_CLASS);
+static ROOT: PluginVariable = AtomicI64::new(handles::ROOT_CLASS);
 /// `H5_libinit_g` and `H5_libterm_g`: one byte each, whether the library is there, and whether it is going.
-static INITIALIZED: Variable = AtomicI64::new(1);
-static TERMINATING: Variable = AtomicI64::new(0);
+static INITIALIZED: PluginVariable = AtomicI64::new(1);
+static TERMINATING: PluginVariable = AtomicI64::new(0);
 
-fn at(variable: &'static Variable) -> usize {
+fn at(variable: &'static PluginVariable) -> usize {
     variable.as_ptr() as usize
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn address(name: &str) -> Option<usize> {
 }
 
 /// What a variable holds now.
-fn value_of(variable: &Variable) -> Hid {
+fn value_of(variable: &PluginVariable) -> Hid {
     variable.load(Ordering::Relaxed)
 }
 

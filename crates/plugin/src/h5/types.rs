@@ -10,7 +10,7 @@ use ferrocdf_codec::ElementType;
 
 use super::handles::{self, Hid};
 use super::objects::Object;
-use super::{DONE, FAILED, Named, Variable, functions, guard, put};
+use super::{DONE, FAILED, Named, PluginVariable, functions, guard, put};
 
 /// Classes, by the numbers of the format, which are those of the interface.
 pub(super) const INTEGER: u8 = 0;
@@ -46,7 +46,7 @@ macro_rules! always {
 
         pub(super) fn variables() -> Named {
             vec![$((concat!("H5T_", stringify!($name), "_g"), {
-                static VARIABLE: Variable =
+                static VARIABLE: PluginVariable =
                     AtomicI64::new(handles::FIRST_TYPE as i64 + Always::$name as i64);
                 super::at(&VARIABLE)
             })),*]

@@ -15,7 +15,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::nameless::{NewFile, can_name_files};
+use super::nameless::{NamelessFile, can_name_files};
 use super::steps::step;
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
 use crate::Cost;
@@ -233,9 +233,9 @@ impl DirectoryStore {
     }
 
     /// Writes bytes to a new file in the folder of an object.
-    fn new_file(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<NewFile> {
+    fn new_file(&self, key: &str, folder: &Path, bytes: &[u8]) -> Result<NamelessFile> {
         let can_name = *self.can_name_files.get_or_init(|| can_name_files(folder));
-        let written = NewFile::make((folder, can_name), &self.path, MODE).and_then(|new| {
+        let written = NamelessFile::make((folder, can_name), &self.path, MODE).and_then(|new| {
             write_whole(new.blob.file(), bytes, 0)?;
             if self.is_durable {
                 // The bytes must be on disk before the name is.
@@ -248,7 +248,7 @@ impl DirectoryStore {
     }
 
     /// Gives a new file the name of an object. Returns the version of the object.
-    fn name_file(&self, key: &str, new: NewFile, path: &Path, folder: &Path) -> Result<Version> {
+    fn name_file(&self, key: &str, new: NamelessFile, path: &Path, folder: &Path) -> Result<Version> {
         let failed = |error| self.failed(key, error);
         let file = new.blob.clone();
         new.take_name(path, true).map_err(failed)?;

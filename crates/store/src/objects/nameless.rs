@@ -15,23 +15,27 @@ use super::steps::step;
 use crate::FileBlob;
 
 /// A file that gets its name when it is complete.
-pub(super) struct NewFile {
+pub(super) struct NamelessFile {
     pub(super) blob: Arc<FileBlob>,
     /// The name that it has until then.
     temporary: Option<TempPath>,
 }
 
-impl NewFile {
+impl NamelessFile {
     /// Makes an empty file in the folder of `path`, with a mode without the bits of the umask. `shown` is the path for messages.
-    pub(super) fn new(path: &Path, shown: &Path, mode: u32) -> io::Result<NewFile> {
+    pub(super) fn new(path: &Path, shown: &Path, mode: u32) -> io::Result<NamelessFile> {
         step()?;
         Self::make((folder_of(path), can_name_files(folder_of(path))), shown, mode)
     }
 
     /// Makes an empty file in a folder, without a name if files without a name can get one there.
-    pub(super) fn make((folder, can_name): (&Path, bool), shown: &Path, mode: u32) -> io::Result<NewFile> {
+    pub(super) fn make(
+        (folder, can_name): (&Path, bool),
+        shown: &Path,
+        mode: u32,
+    ) -> io::Result<NamelessFile> {
         if let Some(file) = can_name.then(|| nameless(folder, mode)).flatten() {
-            return Ok(NewFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: None });
+            return Ok(NamelessFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: None });
         }
         // Not `tempfile_in`, whose errors have no number of the system.
         let open = |path: &Path| {
@@ -40,7 +44,7 @@ impl NewFile {
         };
         let made = tempfile::Builder::new().prefix(TEMPORARY).make_in(folder, open)?;
         let (file, temporary) = made.into_parts();
-        Ok(NewFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: Some(temporary) })
+        Ok(NamelessFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: Some(temporary) })
     }
 
     /// Gives the file its name. A file that has the name is replaced if `replaces`, and otherwise the error is `EEXIST`.
@@ -117,7 +121,7 @@ mod tests {
         let content = || std::fs::read(&path).unwrap();
         for has_name in [false, true] {
             let new = |byte: &[u8]| {
-                let mut new = NewFile::new(&path, &path, 0o600).unwrap();
+                let mut new = NamelessFile::new(&path, &path, 0o600).unwrap();
                 if has_name && new.temporary.is_none() {
                     // As on a system without nameless files.
                     new.temporary = Some(temporary_link(new.blob.file(), folder.path()).unwrap());

@@ -22,7 +22,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::nameless::{NewFile, folder_of};
+use super::nameless::{NamelessFile, folder_of};
 use super::steps::step;
 use super::zip_pending::{PendingFile, PendingObject};
 use super::zip_write::{ZipWriter, name_len};
@@ -42,10 +42,10 @@ pub struct ZipDraft {
     /// True if no file may be replaced by the first commit.
     must_be_new: bool,
     is_durable: bool,
-    state: Mutex<State>,
+    state: Mutex<ZipDraftState>,
 }
 
-struct State {
+struct ZipDraftState {
     /// The file that the next commit replaces, locked; `None` if there must be none.
     replaced: Option<Arc<FileBlob>>,
     /// The objects in that file; `None` if they are not kept.
@@ -141,7 +141,7 @@ impl ZipDraft {
                 Error::system(&error, format_args!("{}: {what}", path.display()))
             })?;
         }
-        let state = State {
+        let state = ZipDraftState {
             replaced,
             committed,
             changes: BTreeMap::new(),
@@ -160,7 +160,7 @@ impl ZipDraft {
     }
 
     // No code panics in the middle of a change, so a poisoned lock guards a valid state.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ZipDraftState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -200,7 +200,7 @@ impl ZipDraft {
     }
 
     /// Checks that what is at the path is what the next commit may replace.
-    fn check_replaced(&self, state: &State) -> Result<()> {
+    fn check_replaced(&self, state: &ZipDraftState) -> Result<()> {
         let there = step().and_then(|()| self.path.symlink_metadata());
         let Some(replaced) = &state.replaced else {
             return match there {
@@ -241,9 +241,9 @@ impl ZipDraft {
     }
 
     /// Writes all members to a new file, to the disk.
-    fn write_members(&self, state: &State) -> Result<NewFile> {
+    fn write_members(&self, state: &ZipDraftState) -> Result<NamelessFile> {
         let mode = if state.replaced.is_some() { PRIVATE } else { MODE };
-        let new = NewFile::new(&self.path, &self.shown, mode)
+        let new = NamelessFile::new(&self.path, &self.shown, mode)
             .map_err(|error| self.failed("making a new file in its folder", &error))?;
         let mut zip = ZipWriter::new(&new.blob);
         if let Some(committed) = &state.committed {
@@ -267,7 +267,7 @@ impl ZipDraft {
         Ok(new)
     }
 
-    fn sync_folder(&self, state: &mut State) -> Result<()> {
+    fn sync_folder(&self, state: &mut ZipDraftState) -> Result<()> {
         if !state.is_unsynced {
             return Ok(());
         }
@@ -293,7 +293,7 @@ impl Drop for FolderLock<'_> {
     }
 }
 
-impl State {
+impl ZipDraftState {
     /// Notes a change. Disk space of an object that was put before is given back.
     fn change(&mut self, key: &str, change: Change) {
         if let Some(Change::Put(old)) = self.changes.insert(key.to_string(), change) {

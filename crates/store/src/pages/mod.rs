@@ -17,13 +17,13 @@ pub(crate) use budget::{Budget, PROCESS};
 
 /// Consecutive bytes of a blob.
 #[derive(Clone, Debug)]
-pub(crate) struct Run {
+pub(crate) struct PageRun {
     /// Position of the first byte.
     at: u64,
     bytes: Vec<u8>,
 }
 
-impl Run {
+impl PageRun {
     /// Returns the position behind the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.at + self.bytes.len() as u64
@@ -65,13 +65,13 @@ pub(crate) struct Pages {
 #[derive(Debug)]
 pub(crate) struct Shared {
     budget: &'static Budget,
-    state: Mutex<State>,
+    state: Mutex<PageState>,
     /// Notified when loads end.
     loaded: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PageState {
     /// Loaded runs, and ranges that are being loaded, by position; none overlaps another.
     slots: BTreeMap<u64, Slot>,
     /// Number of loads that began.
@@ -81,7 +81,7 @@ struct State {
 #[derive(Debug)]
 enum Slot {
     /// A run, and the time of its last use.
-    Ready(Arc<Run>, u64),
+    Ready(Arc<PageRun>, u64),
     /// A range up to `end` that the load with this number is loading.
     Loading { end: u64, load: u64 },
 }
@@ -103,7 +103,7 @@ impl Slot {
     }
 }
 
-impl State {
+impl PageState {
     /// Returns the slots that overlap a range, in order.
     fn overlapping(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, &Slot)> {
         let before = self.slots.range(..start).next_back().filter(|(_, slot)| slot.end() > start);
@@ -126,7 +126,7 @@ impl State {
     }
 
     /// Returns the run that has all bytes of a range, and records its use.
-    fn find(&mut self, at: u64, len: usize, budget: &Budget) -> Option<&Arc<Run>> {
+    fn find(&mut self, at: u64, len: usize, budget: &Budget) -> Option<&Arc<PageRun>> {
         match self.slots.range_mut(..=at).next_back()?.1 {
             Slot::Ready(run, used) if at.saturating_add(len as u64) <= run.end() => {
                 *used = budget.now();
@@ -137,7 +137,7 @@ impl State {
     }
 
     /// Copies a range from cached runs, else from `own`. False if a byte is in neither.
-    fn copy(&mut self, mut at: u64, mut into: &mut [u8], own: &[Arc<Run>], budget: &Budget) -> bool {
+    fn copy(&mut self, mut at: u64, mut into: &mut [u8], own: &[Arc<PageRun>], budget: &Budget) -> bool {
         while !into.is_empty() {
             let run = match self.find(at, 1, budget) {
                 Some(run) => run,
@@ -162,7 +162,7 @@ impl State {
 
 impl Shared {
     // No code panics in the middle of a change of the state, so a poisoned lock guards a valid one.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -205,7 +205,7 @@ struct Load<'a> {
 
 impl Load<'_> {
     /// Inserts the loaded runs in place of the ranges, unless the pages were cleared meanwhile.
-    fn finish(self, runs: &[Arc<Run>]) {
+    fn finish(self, runs: &[Arc<PageRun>]) {
         let mut state = self.shared.lock();
         if !self.ranges.iter().all(|&(at, _)| state.is_loading(at, self.number)) {
             return;
@@ -290,7 +290,7 @@ impl Pages {
 
     /// Answers the requests that the pages or the `own` runs of this thread can answer, in a blob that has no byte from `end` on,
     /// and takes them off the list. Returns the ranges to load for the others, or for as many as half of the budget holds.
-    fn begin(&self, requests: &mut Vec<&mut ReadRequest<'_>>, own: &[Arc<Run>], end: u64) -> Load<'_> {
+    fn begin(&self, requests: &mut Vec<&mut ReadRequest<'_>>, own: &[Arc<PageRun>], end: u64) -> Load<'_> {
         let mut state = self.shared.lock();
         requests.retain_mut(|request| {
             request.len = (request.into.len() as u64).min(end.saturating_sub(request.at)) as usize;
@@ -338,7 +338,7 @@ impl Pages {
 
     /// Returns the range to load for the bytes from `start` to `end`: whole pages; the first window of the blob as a whole; twice the
     /// run before it where the bytes follow a run that is loaded, up to a window, since the next ones will probably follow too.
-    fn wanted(&self, state: &State, start: u64, end: u64) -> (u64, u64) {
+    fn wanted(&self, state: &PageState, start: u64, end: u64) -> (u64, u64) {
         let (page, window) = (self.page.load(Relaxed), self.sizes.window as u64);
         let from = if start < window { 0 } else { start - start % page };
         let to = end.checked_next_multiple_of(page).unwrap_or(end);
@@ -359,7 +359,7 @@ impl Pages {
         ranges: &[(u64, u64)],
         direct: &mut [&mut ReadRequest<'_>],
         load: impl Fn(&mut [ReadRequest<'_>], usize) -> Result<()>,
-    ) -> Result<(Vec<Arc<Run>>, u64)> {
+    ) -> Result<(Vec<Arc<PageRun>>, u64)> {
         let mut merged: Vec<(u64, Vec<u8>)> = Vec::new();
         for &(from, to) in ranges {
             match merged.last_mut() {
@@ -389,19 +389,19 @@ impl Pages {
         for (at, mut bytes) in merged {
             bytes.truncate(usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX));
             if bytes.len() <= self.sizes.window {
-                runs.extend((!bytes.is_empty()).then(|| Arc::new(Run { at, bytes })));
+                runs.extend((!bytes.is_empty()).then(|| Arc::new(PageRun { at, bytes })));
                 continue;
             }
             for (number, piece) in bytes.chunks(self.sizes.window).enumerate() {
                 let at = at + (number * self.sizes.window) as u64;
-                runs.push(Arc::new(Run { at, bytes: piece.to_vec() }));
+                runs.push(Arc::new(PageRun { at, bytes: piece.to_vec() }));
             }
         }
         Ok((runs, end))
     }
 
     /// Returns the loaded runs that overlap a range.
-    fn overlapping_runs(&self, at: u64, len: usize) -> Vec<Arc<Run>> {
+    fn overlapping_runs(&self, at: u64, len: usize) -> Vec<Arc<PageRun>> {
         let state = self.shared.lock();
         let slots = state.overlapping(at, at.saturating_add(len as u64));
         let runs = slots.filter_map(|(_, slot)| match slot {
@@ -413,7 +413,7 @@ impl Pages {
 
     /// Waits until no other thread is loading bytes of the requests.
     fn wait(&self, requests: &[&mut ReadRequest<'_>]) {
-        let is_loading = |state: &mut State| {
+        let is_loading = |state: &mut PageState| {
             requests.iter().any(|request| {
                 let mut slots = state.overlapping(request.at, request.at.saturating_add(request.len as u64));
                 slots.any(|(_, slot)| matches!(slot, Slot::Loading { .. }))
@@ -425,7 +425,7 @@ impl Pages {
 }
 
 /// Copies the bytes that runs have to the buffer of a request. Returns requests for the others.
-fn missing<'a>(request: &'a mut ReadRequest<'_>, kept: &[Arc<Run>]) -> Vec<ReadRequest<'a>> {
+fn missing<'a>(request: &'a mut ReadRequest<'_>, kept: &[Arc<PageRun>]) -> Vec<ReadRequest<'a>> {
     let (mut at, mut rest, mut missing) = (request.at, &mut *request.into, Vec::new());
     for run in kept {
         let (before, behind) = rest.split_at_mut(run.at.saturating_sub(at) as usize);

@@ -37,12 +37,12 @@ pub struct Simulated<S> {
     inner: S,
     cost: Cost,
     latency: Duration,
-    state: Mutex<State>,
+    state: Mutex<SimulatedState>,
     requests: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SimulatedState {
     traffic: Traffic,
     in_flight: u64,
     /// Faults by the number of the request, counted from 0.
@@ -75,7 +75,7 @@ impl<S: Store> Simulated<S> {
         std::mem::take(&mut self.state().traffic)
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, SimulatedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use ferrocdf::{Container, DataModel, Format};
-use ferrocdf_cdl::print::{Indices, Options};
+use ferrocdf_cdl::print::{Indices, PrintOptions};
 
 use crate::getopt::{Getopt, Opt};
 use crate::input::local;
@@ -23,7 +23,7 @@ pub(super) enum What {
 
 /// What is asked of the tool beside the options of printing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Command {
+pub(super) struct Task {
     pub(super) what: What,
     pub(super) in_memory: bool,
 }
@@ -31,14 +31,14 @@ pub(super) struct Command {
 /// A command line that can be run.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) command: Command,
+    pub(super) command: Task,
     pub(super) path: OsString,
-    pub(super) options: Options,
+    pub(super) options: PrintOptions,
 }
 
 /// A command line that was read.
 #[derive(Debug)]
-pub(super) enum Parsed {
+pub(super) enum CommandLine {
     Job(Box<Job>),
     /// The message for the user.
     Refused(Vec<u8>),
@@ -53,11 +53,11 @@ pub(super) enum Parsed {
 const KNOWN: &str = "b:cd:f:g:hikl:n:p:stv:xwFKL:X:";
 
 /// Reads a command line.
-pub(super) fn parse(args: Vec<OsString>) -> Parsed {
+pub(super) fn parse(args: Vec<OsString>) -> CommandLine {
     if args.len() <= 1 {
-        return Parsed::Usage { before: vec![], code: 0 };
+        return CommandLine::Usage { before: vec![], code: 0 };
     }
-    let mut options = Options::default();
+    let mut options = PrintOptions::default();
     if let Some(threads) = std::env::var("FERROCDF_THREADS").ok().and_then(|text| text.parse().ok()) {
         options.threads = threads;
     }
@@ -67,7 +67,7 @@ pub(super) fn parse(args: Vec<OsString>) -> Parsed {
         match opt {
             Opt::Wrong(mut message) => {
                 message.push(b'\n');
-                return Parsed::Usage { before: message, code: 1 };
+                return CommandLine::Usage { before: message, code: 1 };
             }
             Opt::Flag(letter) => match letter {
                 b'h' => options.header_only = true,
@@ -92,14 +92,14 @@ pub(super) fn parse(args: Vec<OsString>) -> Parsed {
                     _ => with_value(letter, value.as_bytes(), &mut options),
                 };
                 if let Err(message) = result {
-                    return Parsed::Refused(message);
+                    return CommandLine::Refused(message);
                 }
             }
         }
     }
     let operands = getopt.operands();
     let [path] = &operands[..] else {
-        return Parsed::Usage { before: vec![], code: 1 };
+        return CommandLine::Usage { before: vec![], code: 1 };
     };
     let path = without_shell_escapes(path);
     let what = match (kind, extended, ncml) {
@@ -113,10 +113,10 @@ pub(super) fn parse(args: Vec<OsString>) -> Parsed {
         Some(name) => name.into_vec(),
         None => dataset_name(local(path.clone().into()).as_os_str().as_bytes()),
     };
-    Parsed::Job(Box::new(Job { command: Command { what, in_memory }, path, options }))
+    CommandLine::Job(Box::new(Job { command: Task { what, in_memory }, path, options }))
 }
 
-fn with_value(letter: u8, value: &[u8], options: &mut Options) -> Result<(), Vec<u8>> {
+fn with_value(letter: u8, value: &[u8], options: &mut PrintOptions) -> Result<(), Vec<u8>> {
     match letter {
         b'b' => {
             options.brief_comments = true;
@@ -148,7 +148,7 @@ fn with_value(letter: u8, value: &[u8], options: &mut Options) -> Result<(), Vec
     Ok(())
 }
 
-fn extra(value: &OsStr, options: &mut Options, in_memory: &mut bool) -> Result<(), Vec<u8>> {
+fn extra(value: &OsStr, options: &mut PrintOptions, in_memory: &mut bool) -> Result<(), Vec<u8>> {
     match value.as_bytes().first().map(u8::to_ascii_lowercase) {
         Some(b'm') => *in_memory = true,
         Some(b'p') => options.no_provenance = true,
@@ -172,8 +172,8 @@ fn names(list: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Reads `7,15`, `7`: tells which of the two was given. A number left out becomes the default again.
-fn digits(value: &[u8], options: &mut Options) -> Result<(bool, bool), Vec<u8>> {
-    let defaults = Options::default();
+fn digits(value: &[u8], options: &mut PrintOptions) -> Result<(bool, bool), Vec<u8>> {
+    let defaults = PrintOptions::default();
     let check = |what: &str, number: i64| match usize::try_from(number) {
         Ok(digits @ 1..=20) => Ok(digits),
         _ => Err(format!("unreasonable value for {what} significant digits: {}", number as i32).into_bytes()),
@@ -307,7 +307,7 @@ mod tests {
     fn job(args: &[&str]) -> Job {
         let args = ["ncdump"].iter().chain(args).map(OsString::from).collect();
         match parse(args) {
-            Parsed::Job(job) => *job,
+            CommandLine::Job(job) => *job,
             other => panic!("{other:?}"),
         }
     }
@@ -315,7 +315,7 @@ mod tests {
     fn refusal(args: &[&str]) -> String {
         let args = ["ncdump"].iter().chain(args).map(OsString::from).collect();
         match parse(args) {
-            Parsed::Refused(message) => String::from_utf8(message).unwrap(),
+            CommandLine::Refused(message) => String::from_utf8(message).unwrap(),
             other => panic!("{other:?}"),
         }
     }

@@ -13,12 +13,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf::{Error, Model, Owner};
-use ferrocdf_cdl::print::{Failure, print_cdl, print_ncml};
+use ferrocdf_cdl::print::{PrintFailure, print_cdl, print_ncml};
 
 use crate::input::Input;
 use crate::says;
 pub use command::options_text;
-use command::{Command, Job, Parsed, What};
+use command::{CommandLine, Job, Task, What};
 use source::FileSource;
 
 /// Runs the tool: `args` begins with the program's name. Returns the exit code.
@@ -65,9 +65,9 @@ fn main_then(
         1
     };
     let mut job = match command::parse(args) {
-        Parsed::Job(job) => *job,
-        Parsed::Refused(message) => return complain(err, &message),
-        Parsed::Usage { before, code } => {
+        CommandLine::Job(job) => *job,
+        CommandLine::Refused(message) => return complain(err, &message),
+        CommandLine::Usage { before, code } => {
             let _ = err.write_all(&before);
             let _ = err.write_all(&command::usage(program.as_bytes()));
             return code;
@@ -76,8 +76,8 @@ fn main_then(
     job.options.escape_names = escape_names;
     match run(&job, &program.to_string_lossy(), out, err, done) {
         Ok(()) => 0,
-        Err(Stop::Quiet) => 1,
-        Err(Stop::Unopened(error)) => {
+        Err(PrintStop::Quiet) => 1,
+        Err(PrintStop::Unopened(error)) => {
             let code = complain(err, &[job.path.as_bytes(), b": ", error.code.text().as_bytes()].concat());
             let why = says::without_path(&error, Path::new(&job.path));
             if !why.is_empty() {
@@ -85,14 +85,18 @@ fn main_then(
             }
             code
         }
-        Err(Stop::Printing(Failure::Refused(message))) => complain(err, &message),
-        Err(Stop::Printing(Failure::Source(error))) => {
+        Err(PrintStop::Printing(PrintFailure::Refused(message))) => complain(err, &message),
+        Err(PrintStop::Printing(PrintFailure::Source(error))) => {
             let _ = writeln!(err, "{}", says::at_location(&error));
             1
         }
         // Whoever read the output has seen enough: what a shell reports when SIGPIPE ends a program.
-        Err(Stop::Printing(Failure::Output(error))) if error.kind() == io::ErrorKind::BrokenPipe => 141,
-        Err(Stop::Printing(Failure::Output(error))) => {
+        Err(PrintStop::Printing(PrintFailure::Output(error)))
+            if error.kind() == io::ErrorKind::BrokenPipe =>
+        {
+            141
+        }
+        Err(PrintStop::Printing(PrintFailure::Output(error))) => {
             let error = Error::system(&error, "");
             complain(err, format!("standard output: {}", error.code.text()).as_bytes())
         }
@@ -100,22 +104,22 @@ fn main_then(
 }
 
 /// Why the tool stopped.
-enum Stop {
+enum PrintStop {
     /// The reference says nothing here.
     Quiet,
     Unopened(Error),
-    Printing(Failure),
+    Printing(PrintFailure),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Stop::Printing(failure)
+impl From<PrintFailure> for PrintStop {
+    fn from(failure: PrintFailure) -> Self {
+        PrintStop::Printing(failure)
     }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for PrintStop {
     fn from(error: io::Error) -> Self {
-        Stop::Printing(Failure::Output(error))
+        PrintStop::Printing(PrintFailure::Output(error))
     }
 }
 
@@ -125,11 +129,11 @@ fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
     done: fn(FileSource),
-) -> Result<(), Stop> {
-    let Command { what, in_memory, .. } = job.command;
+) -> Result<(), PrintStop> {
+    let Task { what, in_memory, .. } = job.command;
     let path = Path::new(&job.path);
     let shows_attributes = matches!(what, What::Cdl | What::NcMl);
-    let input = Input::open(path, in_memory, shows_attributes).map_err(Stop::Unopened)?;
+    let input = Input::open(path, in_memory, shows_attributes).map_err(PrintStop::Unopened)?;
     let format = input.file.format();
     match what {
         What::Kind => writeln!(out, "{}", format.kind_name())?,
@@ -143,21 +147,21 @@ fn run(
             }
             let source = FileSource { model: Arc::clone(&input.file.model()), file: input.file };
             if !job.options.groups.is_empty() && !format.is_enhanced() {
-                return Err(Stop::Quiet);
+                return Err(PrintStop::Quiet);
             }
             if what == What::Cdl {
                 print_cdl(&source, &job.options, out)?;
             } else if format.is_enhanced() {
                 let text = "NcML output (-x) currently only permitted for netCDF classic model";
-                return Err(Failure::Refused(text.into()).into());
+                return Err(PrintFailure::Refused(text.into()).into());
             } else {
                 print_ncml(&source, &job.options, out)?;
             }
             if let Some(error) = source.file.lost() {
-                return Err(Failure::Source(error).into());
+                return Err(PrintFailure::Source(error).into());
             }
             if let Some(error) = missing_attributes(&source.model) {
-                return Err(Failure::Source(error.at(path.display())).into());
+                return Err(PrintFailure::Source(error.at(path.display())).into());
             }
             done(source);
         }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use ferrocdf::{Attr, Error, File, Model, Owner, Result, Values, VarId};
-use ferrocdf_cdl::print::Source;
+use ferrocdf_cdl::print::PrintSource;
 
 pub(super) struct FileSource {
     pub(super) model: Arc<Model>,
     pub(super) file: File,
 }
 
-impl Source for FileSource {
+impl PrintSource for FileSource {
     fn model(&self) -> &Model {
         &self.model
     }

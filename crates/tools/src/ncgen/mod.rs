@@ -15,9 +15,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use ferrocdf::{Error, Format};
-use ferrocdf_cdl::parse::{self, Failure};
+use ferrocdf_cdl::parse::{self, ParseFailure};
 
-use options::{Language, Options, Step};
+use options::{NcgenOptions, OutputLanguage, ParsedOptions};
 use output::Output;
 use source::{Dataset, Gather};
 
@@ -73,10 +73,10 @@ pub fn run(
         Program::Ncgen3 => options3::ncgen3(args, errors),
     };
     let options = match step {
-        Step::Exit(code) => return code,
-        Step::Run(options) => options,
+        ParsedOptions::Exit(code) => return code,
+        ParsedOptions::Run(options) => options,
     };
-    let language = options.language.filter(|&language| language != Language::Binary);
+    let language = options.language.filter(|&language| language != OutputLanguage::Binary);
     let converted = match language {
         Some(language) => translate(&options, program, language, input, output, errors),
         None => convert(&options, false, input, errors),
@@ -100,7 +100,7 @@ fn tell(errors: &mut dyn Write, line: impl AsRef<[u8]>) {
 
 /// Opens the text: the file named, or standard input. The exit code if it is not there.
 fn open<'a>(
-    options: &Options,
+    options: &NcgenOptions,
     input: &'a mut dyn Read,
     errors: &mut dyn Write,
 ) -> Result<Box<dyn Read + 'a>, u8> {
@@ -133,9 +133,9 @@ fn skip_mark<'a>(mut input: Box<dyn Read + 'a>, errors: &mut dyn Write) -> Resul
 
 /// Writes the program that makes the dataset of a text, and the dataset itself if both are asked for.
 fn translate(
-    options: &Options,
+    options: &NcgenOptions,
     style: Program,
-    language: Language,
+    language: OutputLanguage,
     input: &mut dyn Read,
     output: &mut dyn Write,
     errors: &mut dyn Write,
@@ -145,7 +145,7 @@ fn translate(
         Err(code) => return Ok(code),
     };
     // Programs without the data still depend on it: on the number of records, and on whether it holds infinities.
-    let mut reading = parse::Options { header_only: false, ..reading(options, false) };
+    let mut reading = parse::ParseOptions { header_only: false, ..reading(options, false) };
     if style == Program::Ncgen3 {
         reading.own_records = true;
         // Only the model matters to the program; see `options::ncgen`.
@@ -161,9 +161,9 @@ fn translate(
         &mut Gather { dataset: &mut dataset, takes_all: style == Program::Ncgen, errors },
     ) {
         Ok(_) => {}
-        Err(Failure::Text | Failure::EnhancedAfterData) => return Ok(1),
-        Err(Failure::Conflict) => return Ok(0),
-        Err(Failure::File(error)) => return Err(error),
+        Err(ParseFailure::Text | ParseFailure::EnhancedAfterData) => return Ok(1),
+        Err(ParseFailure::Conflict) => return Ok(0),
+        Err(ParseFailure::File(error)) => return Err(error),
     }
     dataset.measure();
     if options.binary_too {
@@ -179,8 +179,8 @@ fn translate(
 }
 
 /// What the parser is to know.
-fn reading(options: &Options, enhanced: bool) -> parse::Options {
-    parse::Options {
+fn reading(options: &NcgenOptions, enhanced: bool) -> parse::ParseOptions {
+    parse::ParseOptions {
         format: options.format,
         program: options.program.clone(),
         file: options.shown_input(),
@@ -192,7 +192,7 @@ fn reading(options: &Options, enhanced: bool) -> parse::Options {
 }
 
 fn convert(
-    options: &Options,
+    options: &NcgenOptions,
     enhanced: bool,
     input: &mut dyn Read,
     errors: &mut dyn Write,
@@ -209,13 +209,13 @@ fn convert(
     };
     drop(output);
     match failure {
-        Failure::Text => Ok(1),
-        Failure::Conflict => Ok(0),
-        Failure::File(error) => Err(error),
-        Failure::EnhancedAfterData if options.reads_a_file() && !enhanced => {
+        ParseFailure::Text => Ok(1),
+        ParseFailure::Conflict => Ok(0),
+        ParseFailure::File(error) => Err(error),
+        ParseFailure::EnhancedAfterData if options.reads_a_file() && !enhanced => {
             convert(options, true, input, errors)
         }
-        Failure::EnhancedAfterData => {
+        ParseFailure::EnhancedAfterData => {
             let text = "groups follow much data: use -k nc4, or give the file by name";
             tell(errors, format!("{}: {text}", options.program));
             Ok(1)

@@ -14,7 +14,7 @@ use crate::kinds;
 
 /// What is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum OutputLanguage {
     /// A netCDF file.
     Binary,
     /// A program that writes it.
@@ -23,13 +23,13 @@ pub(super) enum Language {
     Java,
 }
 
-impl Language {
-    pub fn named(name: &[u8]) -> Option<Language> {
+impl OutputLanguage {
+    pub fn named(name: &[u8]) -> Option<OutputLanguage> {
         Some(match name {
-            b"b" => Language::Binary,
-            b"c" | b"C" => Language::C,
-            b"f77" | b"fortran77" | b"Fortran77" => Language::Fortran77,
-            b"j" | b"java" => Language::Java,
+            b"b" => OutputLanguage::Binary,
+            b"c" | b"C" => OutputLanguage::C,
+            b"f77" | b"fortran77" | b"Fortran77" => OutputLanguage::Fortran77,
+            b"j" | b"java" => OutputLanguage::Java,
             _ => return None,
         })
     }
@@ -37,7 +37,7 @@ impl Language {
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Options {
+pub(super) struct NcgenOptions {
     /// The program's name in messages.
     pub program: String,
     /// What stands before complaints about the command line.
@@ -47,7 +47,7 @@ pub(super) struct Options {
     pub format: Option<Format>,
     /// The kind of Zarr store, if the format is one.
     pub zarr: ZarrOptions,
-    pub language: Option<Language>,
+    pub language: Option<OutputLanguage>,
     pub extension: &'static str,
     /// Whether the output is named like the input, not like the dataset.
     pub name_from_input: bool,
@@ -65,9 +65,9 @@ pub(super) struct Options {
     pub whole_variable: u64,
 }
 
-impl Options {
+impl NcgenOptions {
     pub fn new(program: String) -> Self {
-        Options {
+        NcgenOptions {
             program,
             complaint_prefix: String::new(),
             input: None,
@@ -147,8 +147,8 @@ fn without_escapes(name: &str) -> Vec<u8> {
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Run(Box<Options>),
+pub(super) enum ParsedOptions {
+    Run(Box<NcgenOptions>),
     Exit(u8),
 }
 
@@ -187,39 +187,43 @@ fn leading_integer(word: &OsString) -> i64 {
 }
 
 /// Takes note of what is to be written; more than one such option is an error.
-fn one_language(options: &mut Options, errors: &mut dyn Write, language: Language) -> Result<(), Step> {
+fn one_language(
+    options: &mut NcgenOptions,
+    errors: &mut dyn Write,
+    language: OutputLanguage,
+) -> Result<(), ParsedOptions> {
     if options.language.is_some() {
         tell(errors, "Please specify only one language");
-        return Err(Step::Exit(1));
+        return Err(ParsedOptions::Exit(1));
     }
     options.language = Some(language);
     Ok(())
 }
 
 /// Reads the command line of `ncgen`.
-pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
+pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> ParsedOptions {
     let mut words = Getopt::new(args, KNOWN);
-    let mut options = Options::new(words.program_name());
+    let mut options = NcgenOptions::new(words.program_name());
     for word in words.by_ref() {
         let done = match word {
-            Opt::Flag(b'b') => one_language(&mut options, errors, Language::Binary),
+            Opt::Flag(b'b') => one_language(&mut options, errors, OutputLanguage::Binary),
             Opt::Flag(b'n') => {
                 options.extension = ".cdf";
-                one_language(&mut options, errors, Language::Binary)
+                one_language(&mut options, errors, OutputLanguage::Binary)
             }
-            Opt::Flag(b'c') => one_language(&mut options, errors, Language::C).inspect(|()| {
+            Opt::Flag(b'c') => one_language(&mut options, errors, OutputLanguage::C).inspect(|()| {
                 tell(errors, "-c is deprecated: please use -lc");
             }),
-            Opt::Flag(b'f') => one_language(&mut options, errors, Language::Fortran77).inspect(|()| {
+            Opt::Flag(b'f') => one_language(&mut options, errors, OutputLanguage::Fortran77).inspect(|()| {
                 tell(errors, "-f is deprecated: please use -lf77");
             }),
-            Opt::Value(b'l', name) => match Language::named(name.as_bytes()) {
-                _ if options.language.is_some() => one_language(&mut options, errors, Language::Binary),
+            Opt::Value(b'l', name) => match OutputLanguage::named(name.as_bytes()) {
+                _ if options.language.is_some() => one_language(&mut options, errors, OutputLanguage::Binary),
                 Some(language) => one_language(&mut options, errors, language),
                 None => {
                     let name = name.to_string_lossy();
                     tell(errors, format!("{}: output language {name} not implemented", options.program));
-                    Err(Step::Exit(1))
+                    Err(ParsedOptions::Exit(1))
                 }
             },
             Opt::Value(b'k' | b'v', name) => match format_named(&name) {
@@ -234,7 +238,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
                     }
                     None => {
                         tell(errors, format!("Invalid format: {}", name.to_string_lossy()));
-                        Err(Step::Exit(2))
+                        Err(ParsedOptions::Exit(2))
                     }
                 },
             },
@@ -250,7 +254,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
             }
             Opt::Flag(b'h') => {
                 usage(&options.program, errors);
-                Err(Step::Exit(0))
+                Err(ParsedOptions::Exit(0))
             }
             Opt::Flag(b'H') => {
                 options.header_only = true;
@@ -286,7 +290,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
             Opt::Wrong(message) => {
                 tell(errors, message);
                 usage(&options.program, errors);
-                Err(Step::Exit(8))
+                Err(ParsedOptions::Exit(8))
             }
         };
         if let Err(step) = done {
@@ -294,11 +298,11 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
         }
     }
     options.check_only = options.language.is_none() && options.format.is_none() && options.output.is_none();
-    if matches!(options.language, Some(Language::Java | Language::Fortran77)) {
+    if matches!(options.language, Some(OutputLanguage::Java | OutputLanguage::Fortran77)) {
         // Only the model matters to these programs; this format has it, and takes wishes about storage too.
         options.format = Some(Format::NETCDF4_CLASSIC);
     }
-    if options.language.is_none_or(|language| language == Language::Binary)
+    if options.language.is_none_or(|language| language == OutputLanguage::Binary)
         && let Some(output) = &options.output
     {
         let output = Path::new(output);
@@ -309,7 +313,7 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
             options.format.and_then(|format| kinds::contradiction(output, format, &options.zarr))
         {
             tell(errors, format!("{}: {why}", options.program));
-            return Step::Exit(2);
+            return ParsedOptions::Exit(2);
         }
     }
     if options.format.is_some_and(kinds::is_zarr) {
@@ -319,28 +323,32 @@ pub(super) fn ncgen(args: impl IntoIterator<Item = OsString>, errors: &mut dyn W
 }
 
 /// The one operand there may be: the text.
-pub(super) fn with_operands(words: Getopt, mut options: Options, errors: &mut dyn Write) -> Step {
+pub(super) fn with_operands(
+    words: Getopt,
+    mut options: NcgenOptions,
+    errors: &mut dyn Write,
+) -> ParsedOptions {
     let mut operands = words.operands();
     if operands.len() > 1 {
         let prefix = &options.complaint_prefix;
         tell(errors, format!("{prefix}{}: only one input file argument permitted", options.program));
-        return Step::Exit(6);
+        return ParsedOptions::Exit(6);
     }
     options.input = operands.pop();
-    Step::Run(Box::new(options))
+    ParsedOptions::Run(Box::new(options))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(args: &[&str]) -> Step {
+    fn of(args: &[&str]) -> ParsedOptions {
         ncgen(["ncgen"].iter().chain(args).map(OsString::from), &mut vec![])
     }
 
-    fn options(args: &[&str]) -> Options {
+    fn options(args: &[&str]) -> NcgenOptions {
         match of(args) {
-            Step::Run(options) => *options,
+            ParsedOptions::Run(options) => *options,
             step => panic!("{step:?}"),
         }
     }
@@ -384,7 +392,7 @@ mod tests {
             (&["-c", "-lb"], 1),
             (&["a", "b"], 6),
         ] {
-            assert_eq!(of(args), Step::Exit(code), "{args:?}");
+            assert_eq!(of(args), ParsedOptions::Exit(code), "{args:?}");
         }
     }
 

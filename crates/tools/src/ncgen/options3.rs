@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use ferrocdf::Format;
 
-use super::options::{Language, Options, Step, with_operands};
+use super::options::{NcgenOptions, OutputLanguage, ParsedOptions, with_operands};
 use super::tell;
 use crate::getopt::{Getopt, Opt};
 use crate::input::local;
@@ -14,9 +14,9 @@ use crate::input::local;
 const KNOWN_3: &str = "bcfk:l:no:v:x";
 
 /// Reads the command line of `ncgen3`.
-pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> Step {
+pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> ParsedOptions {
     let mut words = Getopt::new(args, KNOWN_3);
-    let mut options = Options::new(words.program_name());
+    let mut options = NcgenOptions::new(words.program_name());
     options.name_from_input = false;
     options.complaint_prefix = format!("{}: -: ", options.program);
     options.format = Some(Format::CLASSIC);
@@ -33,16 +33,16 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn 
             Opt::Flag(b'c') => c = true,
             Opt::Flag(b'f') => fortran = true,
             Opt::Flag(_) => options.no_fill = true,
-            Opt::Value(b'l', name) => match Language::named(name.as_bytes()) {
-                Some(Language::C) => c = true,
-                Some(Language::Fortran77) => fortran = true,
+            Opt::Value(b'l', name) => match OutputLanguage::named(name.as_bytes()) {
+                Some(OutputLanguage::C) => c = true,
+                Some(OutputLanguage::Fortran77) => fortran = true,
                 _ => {
                     complaint(format!(
                         "{}: output language {} not implemented",
                         options.program,
                         name.to_string_lossy()
                     ));
-                    return Step::Exit(1);
+                    return ParsedOptions::Exit(1);
                 }
             },
             Opt::Value(b'o', path) => {
@@ -58,7 +58,7 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn 
                     _ => {
                         let known = "classic, 64-bit offset, netCDF-4, or netCDF-4 classic model";
                         complaint(format!("Invalid format, try {known}"));
-                        return Step::Exit(2);
+                        return ParsedOptions::Exit(2);
                     }
                 });
             }
@@ -68,17 +68,17 @@ pub(super) fn ncgen3(args: impl IntoIterator<Item = OsString>, errors: &mut dyn 
                 tell(errors, format!("{prefix}Usage: {} {known}", options.program));
                 let version = format!("netcdf library version {}", crate::version::line());
                 tell(errors, format!("{prefix}{version}"));
-                return Step::Exit(8);
+                return ParsedOptions::Exit(8);
             }
         }
     }
     if c && fortran {
         tell(errors, format!("{}Only one of -c or -f may be specified", options.complaint_prefix));
-        return Step::Exit(8);
+        return ParsedOptions::Exit(8);
     }
     options.language = match (c, fortran) {
-        (true, _) => Some(Language::C),
-        (_, true) => Some(Language::Fortran77),
+        (true, _) => Some(OutputLanguage::C),
+        (_, true) => Some(OutputLanguage::Fortran77),
         _ => None,
     };
     options.check_only = !binary && !c && !fortran;

@@ -11,7 +11,7 @@ use ferrocdf::{
 };
 use ferrocdf_cdl::parse::Sink;
 
-use super::options::Options;
+use super::options::NcgenOptions;
 use super::tell;
 use crate::input::overlap;
 use crate::kinds::is_zarr;
@@ -20,7 +20,7 @@ use crate::zarr_readers;
 
 /// The file being written.
 pub(super) struct Output<'a> {
-    options: &'a Options,
+    options: &'a NcgenOptions,
     errors: &'a mut dyn Write,
     made: Option<(Target, FileMut)>,
     /// The attributes `_Codecs`.
@@ -31,7 +31,7 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub fn new(options: &'a Options, errors: &'a mut dyn Write) -> Self {
+    pub fn new(options: &'a NcgenOptions, errors: &'a mut dyn Write) -> Self {
         Output { options, errors, made: None, codecs: vec![], shapes: vec![] }
     }
 

@@ -12,7 +12,7 @@ use ferrocdf::plugins::{check_setting, path};
 
 /// What `ferrocdf plugins` can do.
 #[derive(clap::Subcommand)]
-pub enum Command {
+pub enum PluginsCommand {
     /// Show every filter that files can be read or written with, and which files are no plugins, and why.
     #[command(after_help = LIST_HELP)]
     List,
@@ -53,15 +53,15 @@ Examples:
 ///
 /// # Errors
 /// A sentence that says what went wrong, and what to do.
-pub fn run(command: &Command) -> Result<(), String> {
+pub fn run(command: &PluginsCommand) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     let written = match command {
-        Command::Install { folder } => return install(folder.as_deref(), &mut out),
-        Command::List => {
+        PluginsCommand::Install { folder } => return install(folder.as_deref(), &mut out),
+        PluginsCommand::List => {
             check_setting().map_err(|error| error.what.to_string())?;
             list::list(&mut out)
         }
-        Command::Path => print_path(&mut out),
+        PluginsCommand::Path => print_path(&mut out),
     };
     match written {
         // Whoever read the output has seen enough.

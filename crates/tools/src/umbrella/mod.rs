@@ -18,11 +18,11 @@ use crate::{nccopy, ncdump, ncgen, plugins, structure, zarr_conformance};
 #[command(name = "ferrocdf", version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: FerrocdfCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum FerrocdfCommand {
     /// Show what a file holds: dimensions, variables with their sizes, attributes.
     Info {
         /// Print one JSON object, for programs.
@@ -59,7 +59,7 @@ enum Command {
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Plugins {
         #[command(subcommand)]
-        command: plugins::Command,
+        command: plugins::PluginsCommand,
     },
 }
 
@@ -96,14 +96,14 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     match cli.command {
-        Command::Info { json, requests, no_hdfeos, all, file } => {
+        FerrocdfCommand::Info { json, requests, no_hdfeos, all, file } => {
             let opening = OpenOptions::default().hdf_eos(!no_hdfeos).hdf4_all(all);
             match info::run(&file, if json { Style::Json } else { Style::Text }, requests, &opening) {
                 Ok(()) => 0,
                 Err(error) => failed("info", error),
             }
         }
-        Command::Dump(mut rest) => {
+        FerrocdfCommand::Dump(mut rest) => {
             if takes(&mut rest.args, "--structure") {
                 return structure::main(rest.args);
             }
@@ -111,8 +111,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
             let code = ncdump::dump_at_exit(rest.under("ferrocdf dump"), &mut out, &mut err);
             code as u8
         }
-        Command::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
-        Command::Copy(mut rest) => {
+        FerrocdfCommand::Gen(rest) => ncgen::main(ncgen::Program::Ncgen, rest.under("ferrocdf gen")),
+        FerrocdfCommand::Copy(mut rest) => {
             let mut takes = |option: &str| takes(&mut rest.args, option);
             let foreign = if takes("--strict") { Foreign::Strict } else { Foreign::Mapped };
             let (hdf_eos, hdf4_all) = (takes("--hdfeos"), takes("--all"));
@@ -125,13 +125,13 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
             let opening = OpenOptions::default().hdf_eos(hdf_eos).hdf4_all(hdf4_all);
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
-        Command::ZarrConformance { array_path } => {
+        FerrocdfCommand::ZarrConformance { array_path } => {
             match zarr_conformance::run(&array_path, &mut std::io::stdout().lock()) {
                 Ok(()) => 0,
                 Err(error) => failed("zarr-conformance", error),
             }
         }
-        Command::Plugins { command } => match plugins::run(&command) {
+        FerrocdfCommand::Plugins { command } => match plugins::run(&command) {
             Ok(()) => 0,
             Err(why) => failed("plugins", why),
         },

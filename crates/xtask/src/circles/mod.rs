@@ -2,14 +2,13 @@
 //! children may.
 
 mod modules;
-mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use crate::run::Outcome;
-use modules::{Module, imports};
+use crate::rust_files::{self, Module, path};
+use modules::imports;
 
 /// How many files of a crate are in circles yet. The task fails when there are more, and when there are fewer than this says.
 const KNOWN: &[(&str, usize)] = &[
@@ -29,13 +28,9 @@ const KNOWN: &[(&str, usize)] = &[
 
 /// Finds the circles of all crates.
 pub fn circles(_args: &[String]) -> Outcome {
-    let entries = fs::read_dir("crates").map_err(|error| format!("crates: {error}"))?;
-    let mut names: Vec<String> =
-        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    let mut wrong = Vec::new();
-    for name in &names {
-        let edges = imports(&Path::new("crates").join(name))?;
+    let mut found = BTreeMap::new();
+    for name in rust_files::crates()? {
+        let edges = imports(&Path::new("crates").join(&name))?;
         let circles = circles_of(&edges);
         for circle in &circles {
             println!("{name}: {} files in a circle", circle.len());
@@ -44,17 +39,9 @@ pub fn circles(_args: &[String]) -> Outcome {
                 println!("    {} names {}", path(file), others.join(", "));
             }
         }
-        let found = circles.iter().map(BTreeSet::len).sum::<usize>();
-        let known = KNOWN.iter().find(|(known, _)| known == name).map_or(0, |(_, files)| *files);
-        if found != known {
-            wrong.push(format!("{name} has {found} files in circles, and {known} are known"));
-        }
+        found.insert(name, circles.iter().map(BTreeSet::len).sum());
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
-}
-
-fn path(module: &Module) -> String {
-    module.join("/")
+    rust_files::compare(&found, KNOWN, "files in circles")
 }
 
 /// The largest sets of files of which each names each other, perhaps through others of the set.
@@ -93,6 +80,8 @@ fn reach<'a>(file: &'a Module, edges: &'a BTreeMap<Module, BTreeSet<Module>>) ->
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// The circles of a crate of these files.

@@ -1,13 +1,9 @@
 //! Which files of a crate name which others.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
-use super::tokens::{closed, tokens};
-
-/// The path of a module in its crate; that of the root is empty.
-pub(super) type Module = Vec<String>;
+use crate::rust_files::{self, Module, closed, tokens};
 
 /// What a file names.
 #[derive(Default)]
@@ -25,8 +21,7 @@ struct Named {
 /// For each file of a crate the files that it names. Those above and below it in the tree of modules are left out: a parent and
 /// its children are read together.
 pub(super) fn imports(crate_folder: &Path) -> Result<BTreeMap<Module, BTreeSet<Module>>, String> {
-    let mut texts = BTreeMap::new();
-    read_folder(&crate_folder.join("src"), &mut Vec::new(), &mut texts)?;
+    let texts = rust_files::modules(crate_folder)?;
     let modules: BTreeSet<Module> = texts.keys().cloned().collect();
     let named: BTreeMap<Module, Named> =
         texts.iter().map(|(module, text)| (module.clone(), Named::read(module, text, &modules))).collect();
@@ -36,29 +31,6 @@ pub(super) fn imports(crate_folder: &Path) -> Result<BTreeMap<Module, BTreeSet<M
         (module.clone(), others.collect())
     });
     Ok(edges.collect())
-}
-
-fn read_folder(folder: &Path, at: &mut Module, texts: &mut BTreeMap<Module, String>) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_string();
-        if path.is_dir() {
-            // Programs import the library and nothing imports them.
-            if name != "bin" {
-                at.push(name);
-                read_folder(&path, at, texts)?;
-                at.pop();
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let mut module = at.clone();
-            if !["mod", "lib", "main"].contains(&&*name) {
-                module.push(name);
-            }
-            texts.insert(module, fs::read_to_string(&path).map_err(failed)?);
-        }
-    }
-    Ok(())
 }
 
 /// The file in which a path is defined, through what modules pass on of others.

@@ -30,7 +30,7 @@ impl Copier<'_> {
             parts.sort_unstable_by_key(|part| part.0.position());
             let ranges = parts.iter().map(|(chunk, _)| Some((chunk.position(), chunk.len)));
             let fetches = coalesce(ranges, &self.from_blob.cost());
-            let mut jobs: Vec<(Range<u64>, &mut [ChunkRows<'_>])> = Vec::new();
+            let mut jobs: Vec<(Range<u64>, &mut [ChunkFetch<'_>])> = Vec::new();
             let mut rest = &mut parts[..];
             for fetch in fetches {
                 let (group, more) = std::mem::take(&mut rest).split_at_mut(fetch.chunks);
@@ -87,7 +87,7 @@ impl Copier<'_> {
     }
 
     /// Reads a group of chunks with one request for `begin..end`.
-    fn fetch(&self, &Range { start: begin, end }: &Range<u64>, group: &mut [ChunkRows<'_>]) -> Result<()> {
+    fn fetch(&self, &Range { start: begin, end }: &Range<u64>, group: &mut [ChunkFetch<'_>]) -> Result<()> {
         if let [(chunk, bytes)] = group {
             return self.from_blob.read_exact_at(chunk.position(), bytes);
         }
@@ -104,10 +104,10 @@ impl Copier<'_> {
 }
 
 /// A chunk and the memory for its bytes.
-type ChunkRows<'a> = (&'a SourceChunk, &'a mut [u8]);
+type ChunkFetch<'a> = (&'a SourceChunk, &'a mut [u8]);
 
 /// Splits memory into the bytes of chunks.
-fn split<'a>(chunks: &'a [SourceChunk], memory: &'a mut [u8]) -> Vec<ChunkRows<'a>> {
+fn split<'a>(chunks: &'a [SourceChunk], memory: &'a mut [u8]) -> Vec<ChunkFetch<'a>> {
     let mut rest = memory;
     let part = |chunk: &'a SourceChunk| {
         let (here, more) = std::mem::take(&mut rest).split_at_mut(chunk.len as usize);

@@ -38,7 +38,7 @@ impl Codes {
 }
 
 /// Header of a block.
-pub struct Header {
+pub struct BlockHeader {
     /// Checksum of the decoded block.
     pub crc: u32,
     /// True if the block is randomised (see `random.rs`).
@@ -49,7 +49,7 @@ pub struct Header {
 
 /// The last column of the Burrows-Wheeler transform of a block.
 pub struct Sorted {
-    pub header: Header,
+    pub header: BlockHeader,
     /// Number of bytes.
     pub len: usize,
     /// Number of occurrences of each byte.
@@ -59,7 +59,7 @@ pub struct Sorted {
 /// Reads a block after its magic number, and writes its last column to the front of `last`, whose length is the block size.
 pub fn read(bits: &mut BitReader, codes: &mut Codes, last: &mut [u8]) -> Result<Sorted> {
     let end = || bad_block("ends within its header");
-    let header = Header {
+    let header = BlockHeader {
         crc: bits.read_word(32).ok_or_else(end)? as u32,
         randomised: bits.read_word(1).ok_or_else(end)? == 1,
         origin: bits.read_word(24).ok_or_else(end)? as usize,

@@ -30,12 +30,12 @@ pub struct Walks {
     /// Bytes that the walks of each lane visited.
     lanes: [Vec<u8>; LANES],
     /// Walks by start.
-    walks: Vec<Walk>,
+    walks: Vec<RowWalk>,
 }
 
 /// Walk from a start to the next marked row.
 #[derive(Clone, Copy)]
-struct Walk {
+struct RowWalk {
     /// Lane that contains the bytes of the walk, in `from..to`.
     lane: usize,
     from: usize,
@@ -101,7 +101,7 @@ impl Walks {
         let mut active = 0;
         let mut parts = [[0; BURST]; LANES];
         for lane in 0..LANES.min(starts) {
-            self.walks.push(Walk { lane, from: 0, to: 0, next: 0 });
+            self.walks.push(RowWalk { lane, from: 0, to: 0, next: 0 });
             at[lane] = step_to(first + lane * stride);
             walk_of[lane] = Some(lane);
             active += 1;
@@ -120,7 +120,7 @@ impl Walks {
                 finished.next = row_of(at[lane]) / stride;
                 let next = self.walks.len();
                 if next < starts {
-                    self.walks.push(Walk { lane, from: bytes.len(), to: 0, next: 0 });
+                    self.walks.push(RowWalk { lane, from: bytes.len(), to: 0, next: 0 });
                     at[lane] = step_to(first + next * stride);
                     walk_of[lane] = Some(next);
                 } else {

@@ -6,7 +6,7 @@ use super::{Projection, Spheroid};
 impl Projection {
     /// Returns the text.
     pub fn well_known_text(&self) -> String {
-        let Parameters { method, spheroid, origin, own } = self.parameters();
+        let WktParameters { method, spheroid, origin, own } = self.parameters();
         let Spheroid { major, minor } = *spheroid;
         let inverse_flattening = if spheroid.is_sphere() { 0.0 } else { major / (major - minor) };
         let geographic = format!(
@@ -22,7 +22,7 @@ impl Projection {
         text + ",UNIT[\"metre\",1]]"
     }
 
-    fn parameters(&self) -> Parameters<'_> {
+    fn parameters(&self) -> WktParameters<'_> {
         let (method, spheroid, origin, own) = match self {
             Projection::Geographic(spheroid) => ("", spheroid, None, vec![]),
             Projection::TransverseMercator(this) => {
@@ -85,12 +85,12 @@ impl Projection {
                 ("Cylindrical_Equal_Area", &this.spheroid, Some(this.origin), own)
             }
         };
-        Parameters { method, spheroid, origin, own }
+        WktParameters { method, spheroid, origin, own }
     }
 }
 
 /// The parts of the text.
-struct Parameters<'a> {
+struct WktParameters<'a> {
     method: &'static str,
     spheroid: &'a Spheroid,
     /// `None` for a geographic grid.

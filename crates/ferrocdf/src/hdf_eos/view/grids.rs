@@ -6,8 +6,8 @@ use super::super::computed::Coordinate;
 use super::super::grid::{Axis, Georeference};
 use super::super::members::ObjectKind;
 use super::super::projection::Projection;
-use super::super::structure::{Dimension, Grid};
-use super::{Builder, Found, Source, attr, parts};
+use super::super::structure::{EosDimension, Grid};
+use super::{Builder, FoundField, Source, attr, parts};
 
 /// Names of the dimensions of the columns and rows (HDF-EOS Library User's Guide, volume 1, section 6.3).
 const COLUMNS: &str = "XDim";
@@ -22,7 +22,7 @@ impl<'a> Builder<'a> {
         let group = self.add_group(GroupId::ROOT, &grid.name);
         let fill_values = self.add_attributes(group, std::mem::take(&mut members.attributes));
         let axes = [(COLUMNS, grid.columns), (ROWS, grid.rows)];
-        self.add_dims(group, &axes.map(|(name, size)| Dimension { name: name.into(), size }));
+        self.add_dims(group, &axes.map(|(name, size)| EosDimension { name: name.into(), size }));
         self.add_dims(group, &grid.dims);
         let mut merged = parts(&mut members, &grid.merged);
         let found = self.find(group, &mut members, &mut merged, &grid.fields);
@@ -59,7 +59,7 @@ impl<'a> Builder<'a> {
         grid: &Grid,
         georeference: &Georeference,
         [y, x]: [DimId; 2],
-        found: &[Found<'_>],
+        found: &[FoundField<'_>],
         dims: &[Vec<DimId>],
     ) -> Vec<Attr> {
         let is_geographic = matches!(georeference.projection, Projection::Geographic(_));

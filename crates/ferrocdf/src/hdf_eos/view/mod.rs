@@ -26,7 +26,7 @@ use ferrocdf_model::{
 
 use super::computed::Coordinate;
 use super::members::{Member, Members, Objects};
-use super::structure::{Dimension, Field, MergedFields, Structure, Text};
+use super::structure::{EosDimension, Field, MergedFields, Structure, Text};
 use super::tables::legal;
 use crate::hdf4::{DatasetVar, atomic};
 use crate::unique_names::UniqueNames;
@@ -102,7 +102,7 @@ struct Builder<'a> {
 }
 
 /// A field that is in the file.
-struct Found<'a> {
+struct FoundField<'a> {
     field: &'a Field,
     name: Name,
     source: Source,
@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the dimensions of an object. Unlimited ones get the length of the first field that has them.
-    fn add_dims(&mut self, group: GroupId, dims: &[Dimension]) {
+    fn add_dims(&mut self, group: GroupId, dims: &[EosDimension]) {
         for dim in dims.iter().filter(|dim| dim.size > 0) {
             let name = legal(&dim.name);
             if self.view.model.dim_in(group, name.as_bytes()).is_none() {
@@ -147,7 +147,7 @@ impl<'a> Builder<'a> {
 
     /// Returns the dimensions of a field: those that `StructMetadata` names, if it names as many as the field has; else those of
     /// the dataset, without the name of the object behind the colon.
-    fn dims_of(&mut self, group: GroupId, found: &Found<'_>) -> Vec<DimId> {
+    fn dims_of(&mut self, group: GroupId, found: &FoundField<'_>) -> Vec<DimId> {
         let of_flat: &'a [DimId] = match found.source {
             Source::Dataset(var) => &self.flat.var(var).dims,
             _ => &[],
@@ -171,7 +171,7 @@ impl<'a> Builder<'a> {
         members: &mut Members,
         parts: &mut Parts<'a>,
         fields: &'a [Field],
-    ) -> Vec<Found<'a>> {
+    ) -> Vec<FoundField<'a>> {
         let mut found = vec![];
         for field in fields {
             let place = match members.take(&field.name) {
@@ -189,7 +189,7 @@ impl<'a> Builder<'a> {
                         self.used.insert(var);
                     }
                     let name = self.unique(group, legal(&field.name));
-                    found.push(Found { field, name, source, shape, ty });
+                    found.push(FoundField { field, name, source, shape, ty });
                 }
                 None => {
                     let path = self.view.model.group_path(group);
@@ -224,7 +224,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the variable of a field, with more attributes than the file gives it.
-    fn add_field(&mut self, group: GroupId, found: Found<'_>, dims: Vec<DimId>, more: Vec<Attr>) {
+    fn add_field(&mut self, group: GroupId, found: FoundField<'_>, dims: Vec<DimId>, more: Vec<Attr>) {
         let (attrs, storage) = match &found.source {
             Source::Dataset(var) => {
                 let var = self.flat.var(*var);
@@ -241,7 +241,7 @@ impl<'a> Builder<'a> {
             true => attrs,
             false => Attrs::late(Arc::new(Changed { attrs, more, without }), 0),
         };
-        let Found { name, source, ty, .. } = found;
+        let FoundField { name, source, ty, .. } = found;
         self.push(Var { name, group, ty, dims, attrs, storage }, source);
     }
 
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Returns the fill value of a field as an attribute, if it is of the type of the field.
-    fn fill_value(found: &Found<'_>, fill_values: &HashMap<Vec<u8>, Values>) -> Option<Attr> {
+    fn fill_value(found: &FoundField<'_>, fill_values: &HashMap<Vec<u8>, Values>) -> Option<Attr> {
         let value = fill_values.get(&found.field.name)?.clone();
         (value.ty() == found.ty && value.len() == 1).then(|| attr("_FillValue", value))
     }

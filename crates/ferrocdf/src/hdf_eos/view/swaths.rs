@@ -8,7 +8,7 @@ use ferrocdf_model::{Attrs, DimId, GroupId, Name, Owner, Storage, Var};
 use super::super::members::{Members, ObjectKind};
 use super::super::structure::{Swath, Text};
 use super::super::tables::legal;
-use super::{Builder, Found, Source, attr, parts};
+use super::{Builder, FoundField, Source, attr, parts};
 use crate::hdf4::atomic;
 
 /// Begin of the names of the tables that hold index maps: `INDXMAP:geolocation dimension/data dimension`.
@@ -29,7 +29,7 @@ impl<'a> Builder<'a> {
         let geolocation = self.find(group, &mut members, &mut merged, &swath.geo_fields);
         let data = self.find(group, &mut members, &mut merged, &swath.data_fields);
         let geolocation_count = geolocation.len();
-        let found: Vec<Found<'_>> = geolocation.into_iter().chain(data).collect();
+        let found: Vec<FoundField<'_>> = geolocation.into_iter().chain(data).collect();
         let dims: Vec<Vec<DimId>> = found.iter().map(|found| self.dims_of(group, found)).collect();
         let coordinates: Vec<(Name, Vec<DimId>)> = found
             .iter()

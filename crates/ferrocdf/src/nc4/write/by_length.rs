@@ -17,7 +17,7 @@ use crate::nc4::{decode, names};
 
 /// What the file does not say of dimensions and is to say.
 #[derive(Default)]
-pub(super) struct MadeUp {
+pub(super) struct MadeUpDims {
     /// Dimensions that get a scale.
     pub(super) dims: HashSet<DimId>,
     vars: BTreeMap<VarId, Unnamed>,
@@ -31,7 +31,7 @@ struct Unnamed {
     has_ids: bool,
 }
 
-impl MadeUp {
+impl MadeUpDims {
     pub(super) fn is_empty(&self) -> bool {
         self.dims.is_empty() && self.vars.is_empty()
     }
@@ -54,8 +54,8 @@ impl Edited {
     /// Left out are objects in other files. Also left out are datasets with links in several groups, and so with several
     /// dimensions: a list of scales names one of them, and netCDF-C does not open a file in which a variable is attached to a
     /// scale that its group does not see.
-    pub(super) fn made_up(&mut self, model: &Model) -> Result<MadeUp> {
-        let mut made_up = MadeUp::default();
+    pub(super) fn made_up(&mut self, model: &Model) -> Result<MadeUpDims> {
+        let mut made_up = MadeUpDims::default();
         if self.by_length.is_empty() {
             return Ok(made_up);
         }
@@ -134,7 +134,7 @@ impl Edited {
     pub(super) fn attach_made_up(
         &mut self,
         new: &Model,
-        made_up: MadeUp,
+        made_up: MadeUpDims,
         no_scales: &HashSet<Address>,
         attach: &mut Attach,
     ) -> Result<()> {
@@ -166,7 +166,7 @@ impl Edited {
     ///
     /// # Errors
     /// As for [`Edited::remove`].
-    pub(super) fn attach_and_commit(&mut self, model: &Model, made_up: MadeUp) -> Result<()> {
+    pub(super) fn attach_and_commit(&mut self, model: &Model, made_up: MadeUpDims) -> Result<()> {
         self.changed = true;
         let mut attach = self.change_roles(model, model, made_up)?;
         self.contents(model, model, GroupId::ROOT, &mut attach)?;

@@ -18,7 +18,7 @@ use ferrocdf_model::{
 };
 
 use super::attrs::scalar;
-use super::by_length::MadeUp;
+use super::by_length::MadeUpDims;
 use super::values::Encoder;
 use super::{
     At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, type_of, types,
@@ -62,7 +62,7 @@ impl Edited {
             self.put_plain(root, names::STRICT, types::atomic(Atomic::Int, None), scalar(), one)?;
         }
         self.rename_groups(old, new)?;
-        let made_up = if self.moves_dims(old, new) { self.made_up(old)? } else { MadeUp::default() };
+        let made_up = if self.moves_dims(old, new) { self.made_up(old)? } else { MadeUpDims::default() };
         let mut attach = self.change_roles(old, new, made_up)?;
         self.groups_and_types(new, GroupId::ROOT)?;
         self.contents(old, new, GroupId::ROOT, &mut attach)?;
@@ -245,7 +245,7 @@ impl Edited {
         };
         let filters = match &layout {
             NewLayout::Chunked(chunk) => {
-                let data = filters::Data {
+                let data = filters::FilterInput {
                     datatype: &datatype,
                     chunk,
                     fill: fill.as_deref(),

@@ -13,7 +13,7 @@ use ferrocdf_hdf5::{Address, Value as Raw};
 use ferrocdf_model::{Atomic, DimId, Model, VarId};
 
 use super::attrs::{list, scalar};
-use super::by_length::{MadeUp, readable};
+use super::by_length::{MadeUpDims, readable};
 use super::define::{Attach, coordinate, is_prefixed, link_of, role};
 use super::undo::Before;
 use super::values::Encoder;
@@ -90,7 +90,7 @@ impl Edited {
 
     /// Gives links of what was renamed their names, and takes apart what is no scale any more or now becomes one. Gives
     /// what must be attached anew; dimensions whose scale is to be made are left without a place.
-    pub(super) fn change_roles(&mut self, old: &Model, new: &Model, made_up: MadeUp) -> Result<Attach> {
+    pub(super) fn change_roles(&mut self, old: &Model, new: &Model, made_up: MadeUpDims) -> Result<Attach> {
         let mut attach = Attach::default();
         let renames = changes_names(old, new) || !made_up.is_empty();
         if !renames && new.vars().len() == old.vars().len() {

@@ -12,7 +12,7 @@ use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Part, Remover, Resized, Skipped, Span, StoredSize, WriteDriver,
     Written,
 };
-use crate::nc4::{Held, Whole, decode, has_signs_of_netcdf, hidden, padded, stored_size, trees};
+use crate::nc4::{NamedBlob, WholeArray, decode, has_signs_of_netcdf, hidden, padded, stored_size, trees};
 use crate::options::SpaceOptions;
 
 /// Steps of defining stay pending while this many times as many are fewer than the objects of the file: a flush takes time that
@@ -42,7 +42,7 @@ impl Driver for Nc4Writer {
         let facts = held.facts(var)?;
         let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
         let common: Vec<u64> = shape.iter().zip(&placed.array.shape).map(|(&a, &b)| a.min(b)).collect();
-        let source = Whole { blob: Held(placed.blob), array: Arc::new(placed.array) };
+        let source = WholeArray { blob: NamedBlob(placed.blob), array: Arc::new(placed.array) };
         Ok(padded(shape, source, &common, fill).into())
     }
 

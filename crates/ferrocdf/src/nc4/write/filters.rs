@@ -37,7 +37,7 @@ fn step_of(id: u32, params: Vec<u32>) -> Step {
 }
 
 /// What filters learn of the data.
-pub(super) struct Data<'a> {
+pub(super) struct FilterInput<'a> {
     /// The type of the elements.
     pub datatype: &'a Datatype,
     /// The shape of a chunk.
@@ -49,7 +49,7 @@ pub(super) struct Data<'a> {
 }
 
 /// The filters of a dataset. Those of strings and lists learn nothing.
-pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
+pub(super) fn steps(filters: &[Filter], data: &FilterInput<'_>) -> Result<Vec<Step>> {
     let mut steps = filters.iter().map(|filter| step(filter, data)).collect::<Result<Vec<_>>>()?;
     if !data.varies() && !data.settled {
         ask_plugins(&mut steps, data)?;
@@ -58,7 +58,7 @@ pub(super) fn steps(filters: &[Filter], data: &Data<'_>) -> Result<Vec<Step>> {
 }
 
 /// Lets filters that are not built in change their parameters.
-fn ask_plugins(steps: &mut [Step], data: &Data<'_>) -> Result<()> {
+fn ask_plugins(steps: &mut [Step], data: &FilterInput<'_>) -> Result<()> {
     let codecs = plugins::codecs();
     let Some(provider) = codecs.provider() else { return Ok(()) };
     let dataset = data.info();
@@ -106,7 +106,7 @@ fn element(datatype: &Datatype) -> ElementType {
     element
 }
 
-fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
+fn step(filter: &Filter, data: &FilterInput<'_>) -> Result<Step> {
     let Filter { id, params } = filter;
     let mut params = params.clone();
     let size = data.datatype.size;
@@ -135,7 +135,7 @@ fn step(filter: &Filter, data: &Data<'_>) -> Result<Step> {
     Ok(step)
 }
 
-impl Data<'_> {
+impl FilterInput<'_> {
     /// Whether elements differ in length: then filters see where the elements lie, and not what they are.
     fn varies(&self) -> bool {
         matches!(self.datatype.class, Class::Variable { .. })
@@ -157,7 +157,7 @@ fn small(number: u64) -> u32 {
 
 /// The parameters of n-bit: their count, that nothing is packed, since numbers of netCDF use all their bits, the elements of
 /// a chunk, and what a number is: class, size, byte order, precision and offset.
-fn nbit(data: &Data<'_>) -> Vec<u32> {
+fn nbit(data: &FilterInput<'_>) -> Vec<u32> {
     const ATOMIC: u32 = 1;
     let number = match &data.datatype.class {
         Class::Integer(integer) => Some((integer.order, integer.precision)),
@@ -175,7 +175,7 @@ fn nbit(data: &Data<'_>) -> Vec<u32> {
 
 /// The twenty parameters that scale-offset works with: way and factor, elements of a chunk, class, size, sign and byte
 /// order of a number, that there is a fill value, and that value in numbers of four bytes.
-fn scale_offset(given: &[u32], data: &Data<'_>) -> Result<Vec<u32>> {
+fn scale_offset(given: &[u32], data: &FilterInput<'_>) -> Result<Vec<u32>> {
     let &[way, factor, ..] = given else {
         return Err(Error::new(Code::EFILTER, "scale-offset needs two parameters: the way, and a factor"));
     };
@@ -213,7 +213,12 @@ mod tests {
             let filter = Filter { id, params: params.to_vec() };
             steps(
                 &[filter],
-                &Data { datatype: &float, chunk: &[64, 64], fill: Some(&[0, 0, 0xf0, 0x7c]), settled: false },
+                &FilterInput {
+                    datatype: &float,
+                    chunk: &[64, 64],
+                    fill: Some(&[0, 0, 0xf0, 0x7c]),
+                    settled: false,
+                },
             )
             .unwrap()
             .remove(0)
@@ -237,7 +242,7 @@ mod tests {
         );
         assert_eq!((wrong(307, &[77]), wrong(5555, &[1])), (Code::EFILTER, Code::ENOFILTER));
         // Some files have this, but nobody packs so.
-        let data = Data { datatype: &float, chunk: &[64, 64], fill: None, settled: false };
+        let data = FilterInput { datatype: &float, chunk: &[64, 64], fill: None, settled: false };
         let other = Filter { id: Filter::BITSHUFFLE, params: vec![0, 5] };
         assert_eq!(steps(&[other], &data).unwrap_err().code, Code::EFILTER);
         assert!(!of(Filter::FLETCHER32, &[]).optional && of(Filter::SHUFFLE, &[]).optional);

@@ -35,7 +35,7 @@ use ferrocdf_model::{Class, Format, Model, Quantize, Type, TypeId, VarId};
 use ferrocdf_store::BlobMut;
 
 use super::walk::{Place, number_of};
-use super::{Content, decode, trees};
+use super::{Nc4Content, decode, trees};
 use dims::FileIds;
 pub use filters::check_filter;
 use undo::Before;
@@ -272,7 +272,7 @@ impl Edited {
     /// Reads what the file says: its model, and what that leaves out. The ids of the model are those of the file then.
     fn read(&mut self) -> Result<(Model, Vec<String>)> {
         let file = self.editor.file().clone();
-        let (content, model) = Content::read(&file, false)?;
+        let (content, model) = Nc4Content::read(&file, false)?;
         // An object that the system refuses to read now must not be missing from the model from then on.
         if self.removal.is_some()
             && let Some(error) = content.lost.filter(Error::is_of_system)

@@ -10,8 +10,8 @@ use ferrocdf::{Atomic, Attr, DataModel, DimId, GroupId, Owner, Type, Values, Var
 use super::c_values::attribute_function;
 use super::dataset::{Block, Dataset};
 use super::name::{c_text, identifier, spelled};
-use super::number::Number;
-use super::{Language, Step, listed};
+use super::number::LiteralNumber;
+use super::{DataStep, LanguageWriter, listed};
 
 /// Writes a program in C.
 pub(super) struct C<'a> {
@@ -40,13 +40,13 @@ pub(super) fn type_names(ty: Atomic) -> (&'static str, &'static str, &'static st
 }
 
 /// A number as a constant of its type.
-pub(super) fn constant(number: Number, ty: Atomic) -> String {
+pub(super) fn constant(number: LiteralNumber, ty: Atomic) -> String {
     let digits = number.digits();
     match (number, ty) {
-        (Number::Float(_), _) if number.is_nan() => "nanf".to_string(),
-        (Number::Double(_), _) if number.is_nan() => "nan".to_string(),
-        (Number::Float(_), _) => format!("((float){digits})"),
-        (Number::Double(_), _) => format!("((double){digits})"),
+        (LiteralNumber::Float(_), _) if number.is_nan() => "nanf".to_string(),
+        (LiteralNumber::Double(_), _) if number.is_nan() => "nan".to_string(),
+        (LiteralNumber::Float(_), _) => format!("((float){digits})"),
+        (LiteralNumber::Double(_), _) => format!("((double){digits})"),
         (_, Atomic::Ubyte | Atomic::Ushort | Atomic::Uint) => digits + "U",
         (_, Atomic::Int64) => digits + "LL",
         (_, Atomic::Uint64) => digits + "ULL",
@@ -196,7 +196,7 @@ impl C<'_> {
     }
 }
 
-impl Language for C<'_> {
+impl LanguageWriter for C<'_> {
     fn declare(&mut self) -> io::Result<()> {
         let (dataset, model) = (self.dataset, &self.dataset.model);
         let special = if dataset.has_special() { SPECIAL } else { "" };
@@ -351,15 +351,15 @@ impl Language for C<'_> {
         self.check()
     }
 
-    fn steps(&self) -> &'static [Step] {
-        if self.dataset.model.vars().is_empty() { &[] } else { &[Step::All] }
+    fn steps(&self) -> &'static [DataStep] {
+        if self.dataset.model.vars().is_empty() { &[] } else { &[DataStep::All] }
     }
 
-    fn start_step(&mut self, _step: Step) -> io::Result<()> {
+    fn start_step(&mut self, _step: DataStep) -> io::Result<()> {
         self.part("assign variable data")
     }
 
-    fn block(&mut self, _step: Step, block: &Block<'_>) -> io::Result<()> {
+    fn block(&mut self, _step: DataStep, block: &Block<'_>) -> io::Result<()> {
         let decl = self.dataset.model.var(block.var);
         let (name, group, ty) = (self.var(block.var), self.group(decl.group), decl.ty);
         write!(self.out, "\n    {{\n")?;
@@ -371,7 +371,7 @@ impl Language for C<'_> {
         write!(self.out, "    }}\n\n")
     }
 
-    fn end_step(&mut self, _step: Step) -> io::Result<()> {
+    fn end_step(&mut self, _step: DataStep) -> io::Result<()> {
         self.blank()
     }
 

@@ -8,7 +8,7 @@ use ferrocdf::model::{Class, Field, TypeId, UserType};
 use super::c::{C, type_names};
 use super::listed;
 use super::name::{c_text, identifier};
-use super::number::Number;
+use super::number::LiteralNumber;
 
 /// Words that no `typedef` may have: keywords of C, names of types, and names that the program gives otherwise.
 const TAKEN: [&str; 48] = [
@@ -129,7 +129,7 @@ impl C<'_> {
                     let base_type = type_names(*base).0;
                     for (member, value) in members {
                         let macro_name = self.member(id, member.as_bytes());
-                        let value = super::c::constant(Number::Integer(*value), *base);
+                        let value = super::c::constant(LiteralNumber::Integer(*value), *base);
                         writeln!(self.out, "#define {macro_name} (({base_type}){value})")?;
                     }
                     writeln!(self.out, "typedef {base_type} {name};")?;
@@ -179,7 +179,7 @@ impl C<'_> {
                     writeln!(self.out)?;
                     self.check()?;
                     for (member, value) in members {
-                        let value = super::c::constant(Number::Integer(*value), *base);
+                        let value = super::c::constant(LiteralNumber::Integer(*value), *base);
                         writeln!(self.out, "    econst = {value};")?;
                         write!(self.out, "    stat = nc_insert_enum({group}, {id_name}, \"")?;
                         self.out.write_all(&c_text(member.as_bytes()))?;

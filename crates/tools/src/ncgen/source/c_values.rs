@@ -8,7 +8,7 @@ use ferrocdf::{Atomic, Type, Value, Values};
 
 use super::c::{C, constant, type_names};
 use super::name::{c_byte, c_text};
-use super::number::Number;
+use super::number::LiteralNumber;
 
 impl C<'_> {
     /// Appends one value of a list that a variable or an attribute holds.
@@ -31,8 +31,9 @@ impl C<'_> {
                 out.push(b'\'');
             }
             numbers => {
-                let word =
-                    Number::of(numbers, at).zip(numbers.atomic()).map(|(number, ty)| constant(number, ty));
+                let word = LiteralNumber::of(numbers, at)
+                    .zip(numbers.atomic())
+                    .map(|(number, ty)| constant(number, ty));
                 out.extend_from_slice(word.unwrap_or_default().as_bytes());
             }
         }
@@ -55,7 +56,7 @@ impl C<'_> {
                 out.extend_from_slice(format!("0x{byte:02x}").as_bytes());
             }),
             (Value::Enum(number), Some(Class::Enum { base, .. })) => {
-                out.extend_from_slice(constant(Number::Integer(*number), base).as_bytes());
+                out.extend_from_slice(constant(LiteralNumber::Integer(*number), base).as_bytes());
             }
             // No other value has such a type.
             _ => out.push(b'0'),

@@ -12,13 +12,13 @@ use ferrocdf::{
 };
 use ferrocdf_cdl::parse::Sink;
 
-use super::super::options::{Language, Options};
+use super::super::options::{NcgenOptions, OutputLanguage};
 use super::super::tell;
 use super::number::has_special;
 
 /// Definitions and data of a text.
 pub(in super::super) struct Dataset<'a> {
-    pub options: &'a Options,
+    pub options: &'a NcgenOptions,
     pub model: Model,
     /// The word behind `netcdf`, or what takes its place.
     pub name: String,
@@ -48,7 +48,7 @@ pub(in super::super) struct Block<'a> {
 }
 
 impl<'a> Dataset<'a> {
-    pub fn new(options: &'a Options) -> Self {
+    pub fn new(options: &'a NcgenOptions) -> Self {
         let model = Model::new(Format::CLASSIC);
         let (name, file) = (String::new(), String::new());
         Dataset { options, model, name, file, columns: vec![], owners: vec![], filled: vec![] }
@@ -213,7 +213,7 @@ pub(in super::super) struct Gather<'d, 'a> {
 impl Sink for Gather<'_, '_> {
     fn message(&mut self, text: &str) {
         let conflict = text == "-k or _Format conflicts with enhanced CDL input";
-        let classic_only = self.dataset.options.language != Some(Language::C);
+        let classic_only = self.dataset.options.language != Some(OutputLanguage::C);
         let other = "Java or Fortran requires classic model CDL input";
         tell(self.errors, if conflict && classic_only { other } else { text });
     }
@@ -224,7 +224,8 @@ impl Sink for Gather<'_, '_> {
 
     fn define(&mut self, model: &Model, name: &str) -> Result<()> {
         let dataset = &mut *self.dataset;
-        if model.format().is_enhanced() && !(dataset.options.language == Some(Language::C) && self.takes_all)
+        if model.format().is_enhanced()
+            && !(dataset.options.language == Some(OutputLanguage::C) && self.takes_all)
         {
             let what = "such programs are written for the classic model only; -k chooses it";
             return Err(Error::new(Code::ENOTNC3, what));

@@ -11,8 +11,8 @@ use ferrocdf::{Atomic, Attr, DimId, Owner, Values, VarId};
 use super::dataset::{Block, Dataset};
 use super::fold::Fold;
 use super::name::fortran_text;
-use super::number::Number;
-use super::{Language, Step, listed, numbers, words};
+use super::number::LiteralNumber;
+use super::{DataStep, LanguageWriter, listed, numbers, words};
 
 /// Writes a program in Fortran 77.
 pub(super) struct Fortran<'a> {
@@ -48,9 +48,9 @@ endif
 end
 ";
 
-fn constant(number: Number) -> String {
+fn constant(number: LiteralNumber) -> String {
     match number {
-        Number::Double(_) => number.digits().replace('e', "D"),
+        LiteralNumber::Double(_) => number.digits().replace('e', "D"),
         _ => number.digits(),
     }
 }
@@ -222,7 +222,7 @@ impl<'a> Fortran<'a> {
     }
 }
 
-impl Language for Fortran<'_> {
+impl LanguageWriter for Fortran<'_> {
     fn declare(&mut self) -> io::Result<()> {
         let main =
             self.dataset.options.main_name.as_ref().map_or("main".into(), |name| name.to_string_lossy());
@@ -299,19 +299,19 @@ impl Language for Fortran<'_> {
         Ok(())
     }
 
-    fn steps(&self) -> &'static [Step] {
-        &[Step::Scalars, Step::Arrays, Step::Procedures]
+    fn steps(&self) -> &'static [DataStep] {
+        &[DataStep::Scalars, DataStep::Arrays, DataStep::Procedures]
     }
 
-    fn start_step(&mut self, step: Step) -> io::Result<()> {
+    fn start_step(&mut self, step: DataStep) -> io::Result<()> {
         let title = match step {
-            Step::Scalars => "assign scalar and fixed dimension variable data",
-            Step::Arrays => "perform variable data writes",
-            Step::Procedures if self.procedures > 0 => {
+            DataStep::Scalars => "assign scalar and fixed dimension variable data",
+            DataStep::Arrays => "perform variable data writes",
+            DataStep::Procedures if self.procedures > 0 => {
                 self.procedures = 0;
                 return self.out.blank();
             }
-            Step::Procedures | Step::All => return Ok(()),
+            DataStep::Procedures | DataStep::All => return Ok(()),
         };
         if self.dataset.model.vars().is_empty() {
             return Ok(());
@@ -320,25 +320,25 @@ impl Language for Fortran<'_> {
         self.section(title)
     }
 
-    fn block(&mut self, step: Step, block: &Block<'_>) -> io::Result<()> {
+    fn block(&mut self, step: DataStep, block: &Block<'_>) -> io::Result<()> {
         let name = self.var(block.var);
         match (step, self.dataset.ty(block.var)) {
-            (Step::Procedures, Atomic::Char) => Ok(()),
-            (Step::Procedures, _) => self.procedure(block, &name),
+            (DataStep::Procedures, Atomic::Char) => Ok(()),
+            (DataStep::Procedures, _) => self.procedure(block, &name),
             (_, Atomic::Char) => self.text(block, &name),
-            (Step::Arrays, _) => self.procedure_call(&name),
+            (DataStep::Arrays, _) => self.procedure_call(&name),
             _ => self.scalar(block, &name),
         }
     }
 
-    fn end_step(&mut self, step: Step) -> io::Result<()> {
+    fn end_step(&mut self, step: DataStep) -> io::Result<()> {
         match step {
-            Step::Scalars if !self.dataset.model.vars().is_empty() => self.out.blank(),
-            Step::Arrays => {
+            DataStep::Scalars if !self.dataset.model.vars().is_empty() => self.out.blank(),
+            DataStep::Arrays => {
                 self.call("nf_close(ncid)")?;
                 self.line("end")
             }
-            Step::Procedures if self.procedures > 0 => self.out.blank(),
+            DataStep::Procedures if self.procedures > 0 => self.out.blank(),
             _ => Ok(()),
         }
     }

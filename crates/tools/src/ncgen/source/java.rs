@@ -10,8 +10,8 @@ use ferrocdf::{Atomic, Attr, DimId, Owner, Values, VarId};
 
 use super::dataset::{Block, Dataset};
 use super::name::{identifier, java_text, java_unit};
-use super::number::Number;
-use super::{Language, Step, listed, numbers, words};
+use super::number::LiteralNumber;
+use super::{DataStep, LanguageWriter, listed, numbers, words};
 
 /// Writes a program in Java.
 pub(super) struct Java<'a> {
@@ -34,11 +34,11 @@ fn type_names(ty: Atomic) -> (&'static str, &'static str) {
 }
 
 /// A number as a constant of its type.
-fn constant(number: Number) -> String {
+fn constant(number: LiteralNumber) -> String {
     let (class, value) = match number {
-        Number::Integer(value) => return value.to_string(),
-        Number::Float(value) => ("float", f64::from(value)),
-        Number::Double(value) => ("double", value),
+        LiteralNumber::Integer(value) => return value.to_string(),
+        LiteralNumber::Float(value) => ("float", f64::from(value)),
+        LiteralNumber::Double(value) => ("double", value),
     };
     let object = if class == "float" { "Float" } else { "Double" };
     match value {
@@ -92,7 +92,7 @@ impl Java<'_> {
     }
 }
 
-impl Language for Java<'_> {
+impl LanguageWriter for Java<'_> {
     fn declare(&mut self) -> io::Result<()> {
         let main = self.dataset.options.main_name.as_ref().filter(|&name| name != "main");
         let main = main.map_or("Main".into(), |name| name.to_string_lossy());
@@ -172,15 +172,15 @@ impl Language for Java<'_> {
         writeln!(self.out, "    ncfile.create();")
     }
 
-    fn steps(&self) -> &'static [Step] {
-        if self.dataset.model.vars().is_empty() { &[] } else { &[Step::All] }
+    fn steps(&self) -> &'static [DataStep] {
+        if self.dataset.model.vars().is_empty() { &[] } else { &[DataStep::All] }
     }
 
-    fn start_step(&mut self, _step: Step) -> io::Result<()> {
+    fn start_step(&mut self, _step: DataStep) -> io::Result<()> {
         self.part("assign variable data")
     }
 
-    fn block(&mut self, _step: Step, block: &Block<'_>) -> io::Result<()> {
+    fn block(&mut self, _step: DataStep, block: &Block<'_>) -> io::Result<()> {
         let ty = self.dataset.ty(block.var);
         write!(self.out, "\n    {{\n")?;
         match block.start.is_empty() {
@@ -190,7 +190,7 @@ impl Language for Java<'_> {
         writeln!(self.out, "    }}")
     }
 
-    fn end_step(&mut self, _step: Step) -> io::Result<()> {
+    fn end_step(&mut self, _step: DataStep) -> io::Result<()> {
         self.blank()
     }
 

@@ -27,13 +27,13 @@ use ferrocdf::{Attr, DimId, Owner, VarId};
 pub(super) use dataset::{Dataset, Gather};
 
 use super::Program;
-use super::options::Language as Choice;
+use super::options::OutputLanguage;
 use dataset::Block;
-use number::Number;
+use number::LiteralNumber;
 
 /// A step of writing the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum DataStep {
     /// All variables.
     All,
     /// Variables without dimensions.
@@ -44,18 +44,18 @@ enum Step {
     Procedures,
 }
 
-impl Step {
+impl DataStep {
     fn takes(self, rank: usize) -> bool {
         match self {
-            Step::All => true,
-            Step::Scalars => rank == 0,
-            Step::Arrays | Step::Procedures => rank > 0,
+            DataStep::All => true,
+            DataStep::Scalars => rank == 0,
+            DataStep::Arrays | DataStep::Procedures => rank > 0,
         }
     }
 }
 
 /// The words of a language.
-trait Language {
+trait LanguageWriter {
     /// Everything before the file is created.
     fn declare(&mut self) -> io::Result<()>;
     /// Creates the file.
@@ -69,10 +69,10 @@ trait Language {
     fn blank(&mut self) -> io::Result<()>;
     fn leave_define_mode(&mut self) -> io::Result<()>;
     /// How the data is written.
-    fn steps(&self) -> &'static [Step];
-    fn start_step(&mut self, step: Step) -> io::Result<()>;
-    fn block(&mut self, step: Step, block: &Block<'_>) -> io::Result<()>;
-    fn end_step(&mut self, step: Step) -> io::Result<()>;
+    fn steps(&self) -> &'static [DataStep];
+    fn start_step(&mut self, step: DataStep) -> io::Result<()>;
+    fn block(&mut self, step: DataStep, block: &Block<'_>) -> io::Result<()>;
+    fn end_step(&mut self, step: DataStep) -> io::Result<()>;
     /// The end of the program.
     fn close(&mut self) -> io::Result<()>;
 }
@@ -81,19 +81,21 @@ trait Language {
 pub(super) fn write(
     dataset: &Dataset<'_>,
     style: Program,
-    choice: Choice,
+    choice: OutputLanguage,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match (style, choice) {
-        (Program::Ncgen3, Choice::Fortran77) => old_fortran::OldFortran { dataset, out }.write(),
+        (Program::Ncgen3, OutputLanguage::Fortran77) => old_fortran::OldFortran { dataset, out }.write(),
         (Program::Ncgen3, _) => old_c::OldC { dataset, out }.write(),
-        (_, Choice::Fortran77) => walk(dataset, &mut fortran::Fortran::new(dataset, out)),
-        (_, Choice::Java) => walk(dataset, &mut java::Java { dataset, out }),
-        (_, Choice::C | Choice::Binary) => walk(dataset, &mut c::C { dataset, out, lists: 0 }),
+        (_, OutputLanguage::Fortran77) => walk(dataset, &mut fortran::Fortran::new(dataset, out)),
+        (_, OutputLanguage::Java) => walk(dataset, &mut java::Java { dataset, out }),
+        (_, OutputLanguage::C | OutputLanguage::Binary) => {
+            walk(dataset, &mut c::C { dataset, out, lists: 0 })
+        }
     }
 }
 
-fn walk(dataset: &Dataset<'_>, language: &mut dyn Language) -> io::Result<()> {
+fn walk(dataset: &Dataset<'_>, language: &mut dyn LanguageWriter) -> io::Result<()> {
     let model = &dataset.model;
     language.declare()?;
     language.create()?;
@@ -129,7 +131,11 @@ fn walk(dataset: &Dataset<'_>, language: &mut dyn Language) -> io::Result<()> {
 }
 
 /// Writes numbers with commas between them, in the words of a language.
-fn numbers(out: &mut dyn Write, block: &Block<'_>, mut word: impl FnMut(Number) -> String) -> io::Result<()> {
+fn numbers(
+    out: &mut dyn Write,
+    block: &Block<'_>,
+    mut word: impl FnMut(LiteralNumber) -> String,
+) -> io::Result<()> {
     let mut between = "";
     for number in each_number(block) {
         write!(out, "{between}{}", word(number))?;
@@ -138,13 +144,13 @@ fn numbers(out: &mut dyn Write, block: &Block<'_>, mut word: impl FnMut(Number) 
     Ok(())
 }
 
-fn each_number<'b>(block: &'b Block<'_>) -> impl Iterator<Item = Number> + 'b {
-    block.parts().flat_map(|(values, range)| range.filter_map(move |at| Number::of(values, at)))
+fn each_number<'b>(block: &'b Block<'_>) -> impl Iterator<Item = LiteralNumber> + 'b {
+    block.parts().flat_map(|(values, range)| range.filter_map(move |at| LiteralNumber::of(values, at)))
 }
 
 /// The same for the numbers of an attribute, as a list of words.
-fn words(attr: &Attr, word: impl FnMut(Number) -> String) -> Vec<String> {
-    (0..attr.value.len()).filter_map(|at| Number::of(&attr.value, at)).map(word).collect()
+fn words(attr: &Attr, word: impl FnMut(LiteralNumber) -> String) -> Vec<String> {
+    (0..attr.value.len()).filter_map(|at| LiteralNumber::of(&attr.value, at)).map(word).collect()
 }
 
 /// Numbers with commas between them.

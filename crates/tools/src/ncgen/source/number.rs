@@ -7,50 +7,50 @@ use ferrocdf::Values;
 
 /// One number of a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Number {
+pub(super) enum LiteralNumber {
     Integer(i128),
     Float(f32),
     Double(f64),
 }
 
-impl Number {
+impl LiteralNumber {
     /// The number at a position; `None` for text and user-defined types.
-    pub fn of(values: &Values, at: usize) -> Option<Number> {
+    pub fn of(values: &Values, at: usize) -> Option<LiteralNumber> {
         Some(match values {
-            Values::Byte(list) => Number::Integer(list[at].into()),
-            Values::Short(list) => Number::Integer(list[at].into()),
-            Values::Int(list) => Number::Integer(list[at].into()),
-            Values::Int64(list) => Number::Integer(list[at].into()),
-            Values::Ubyte(list) => Number::Integer(list[at].into()),
-            Values::Ushort(list) => Number::Integer(list[at].into()),
-            Values::Uint(list) => Number::Integer(list[at].into()),
-            Values::Uint64(list) => Number::Integer(list[at].into()),
-            Values::Float(list) => Number::Float(list[at]),
-            Values::Double(list) => Number::Double(list[at]),
+            Values::Byte(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Short(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Int(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Int64(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Ubyte(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Ushort(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Uint(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Uint64(list) => LiteralNumber::Integer(list[at].into()),
+            Values::Float(list) => LiteralNumber::Float(list[at]),
+            Values::Double(list) => LiteralNumber::Double(list[at]),
             Values::Char(_) | Values::String(_) | Values::User(..) => return None,
         })
     }
 
     pub fn is_nan(self) -> bool {
         match self {
-            Number::Integer(_) => false,
-            Number::Float(value) => value.is_nan(),
-            Number::Double(value) => value.is_nan(),
+            LiteralNumber::Integer(_) => false,
+            LiteralNumber::Float(value) => value.is_nan(),
+            LiteralNumber::Double(value) => value.is_nan(),
         }
     }
 
     fn is_negative_zero(self) -> bool {
         match self {
-            Number::Integer(_) => false,
-            Number::Float(value) => value == 0.0 && value.is_sign_negative(),
-            Number::Double(value) => value == 0.0 && value.is_sign_negative(),
+            LiteralNumber::Integer(_) => false,
+            LiteralNumber::Float(value) => value == 0.0 && value.is_sign_negative(),
+            LiteralNumber::Double(value) => value == 0.0 && value.is_sign_negative(),
         }
     }
 
     /// The same with a point in it, if the number is of double precision.
     pub fn digits_with_point(self) -> String {
         let mut digits = self.digits();
-        if matches!(self, Number::Double(value) if value.is_finite()) && !digits.contains('.') {
+        if matches!(self, LiteralNumber::Double(value) if value.is_finite()) && !digits.contains('.') {
             digits.insert(digits.find('e').unwrap_or(digits.len()), '.');
         }
         digits
@@ -61,12 +61,12 @@ impl Number {
         match self {
             // Without the point it would be the integer 0, which has no sign.
             _ if self.is_negative_zero() => "-0.".to_string(),
-            Number::Integer(value) => value.to_string(),
-            Number::Float(value) => {
+            LiteralNumber::Integer(value) => value.to_string(),
+            LiteralNumber::Float(value) => {
                 let reads_back = |text: &str| text.parse::<f64>().is_ok_and(|read| read as f32 == value);
                 exact(value.into(), 8, reads_back)
             }
-            Number::Double(value) => exact(value, 16, |text| text.parse() == Ok(value)),
+            LiteralNumber::Double(value) => exact(value, 16, |text| text.parse() == Ok(value)),
         }
     }
 }
@@ -113,19 +113,19 @@ mod tests {
     #[test]
     fn digits_are_those_of_c() {
         for (number, text) in [
-            (Number::Integer(-128), "-128"),
-            (Number::Float(9.969_21e36), "9.96921e+36"),
-            (Number::Float(1.0), "1"),
-            (Number::Float(0.1), "0.1"),
-            (Number::Float(1e-5), "9.9999997e-06"),
-            (Number::Double(1e16), "1e+16"),
-            (Number::Double(1234567890123457e2), "1.234567890123457e+17"),
-            (Number::Double(-0.0), "-0."),
-            (Number::Float(-0.0), "-0."),
-            (Number::Float(0.0), "0"),
-            (Number::Double(1e100), "1e+100"),
-            (Number::Double(f64::NEG_INFINITY), "-inf"),
-            (Number::Float(f32::NAN), "nan"),
+            (LiteralNumber::Integer(-128), "-128"),
+            (LiteralNumber::Float(9.969_21e36), "9.96921e+36"),
+            (LiteralNumber::Float(1.0), "1"),
+            (LiteralNumber::Float(0.1), "0.1"),
+            (LiteralNumber::Float(1e-5), "9.9999997e-06"),
+            (LiteralNumber::Double(1e16), "1e+16"),
+            (LiteralNumber::Double(1234567890123457e2), "1.234567890123457e+17"),
+            (LiteralNumber::Double(-0.0), "-0."),
+            (LiteralNumber::Float(-0.0), "-0."),
+            (LiteralNumber::Float(0.0), "0"),
+            (LiteralNumber::Double(1e100), "1e+100"),
+            (LiteralNumber::Double(f64::NEG_INFINITY), "-inf"),
+            (LiteralNumber::Float(f32::NAN), "nan"),
         ] {
             assert_eq!(number.digits(), text);
         }
@@ -133,10 +133,10 @@ mod tests {
 
     #[test]
     fn one_digit_more_where_the_value_would_change() {
-        assert_eq!(Number::Double(0.1 + 0.2).digits(), "0.30000000000000004");
-        assert_eq!(Number::Float(16777217.0 / 128.0).digits(), "131072");
+        assert_eq!(LiteralNumber::Double(0.1 + 0.2).digits(), "0.30000000000000004");
+        assert_eq!(LiteralNumber::Float(16777217.0 / 128.0).digits(), "131072");
         assert_eq!(
-            Number::Float(f32::from_bits(0x4D3A_1D5F)).digits().parse(),
+            LiteralNumber::Float(f32::from_bits(0x4D3A_1D5F)).digits().parse(),
             Ok(f32::from_bits(0x4D3A_1D5F))
         );
     }

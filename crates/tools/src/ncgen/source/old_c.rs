@@ -10,7 +10,7 @@ use ferrocdf::{Atomic, Attr, DimId, Format, Values, VarId};
 use super::c::type_names;
 use super::dataset::Dataset;
 use super::name::{c_byte, c_text, spelled};
-use super::number::Number;
+use super::number::LiteralNumber;
 use super::{each_number, words};
 
 /// A line of values is shorter than this.
@@ -46,7 +46,7 @@ fn vector_type(ty: Atomic) -> &'static str {
 }
 
 /// A number that C has digits for, or a quotient.
-fn constant(number: Number, digits: String) -> String {
+fn constant(number: LiteralNumber, digits: String) -> String {
     match digits.as_str() {
         _ if number.is_nan() => "(0.0/0.0)".to_string(),
         "inf" => "(1.0/0.0)".to_string(),
@@ -56,7 +56,7 @@ fn constant(number: Number, digits: String) -> String {
 }
 
 /// A number among data.
-fn datum(number: Number) -> String {
+fn datum(number: LiteralNumber) -> String {
     constant(number, number.digits_with_point())
 }
 
@@ -267,7 +267,7 @@ impl OldC<'_> {
     }
 
     /// Numbers with commas between them, in lines of limited length.
-    fn list(&mut self, start: String, numbers: impl Iterator<Item = Number>) -> io::Result<()> {
+    fn list(&mut self, start: String, numbers: impl Iterator<Item = LiteralNumber>) -> io::Result<()> {
         let mut line = start;
         let mut numbers = numbers.peekable();
         while let Some(number) = numbers.next() {

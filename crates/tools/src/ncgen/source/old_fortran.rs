@@ -11,7 +11,7 @@ use ferrocdf::{Atomic, Attr, Format, Values, VarId};
 use super::dataset::Dataset;
 use super::fortran::type_names;
 use super::name::{fortran_text, spelled};
-use super::number::Number;
+use super::number::LiteralNumber;
 use super::{each_number, words};
 
 /// Characters of a statement on one line.
@@ -69,9 +69,9 @@ fn declared(ty: Atomic) -> &'static str {
 }
 
 /// A number, whose exponent tells its precision.
-fn constant(number: Number, digits: String) -> String {
+fn constant(number: LiteralNumber, digits: String) -> String {
     match number {
-        Number::Double(_) => digits.replace('e', "d"),
+        LiteralNumber::Double(_) => digits.replace('e', "d"),
         _ => digits,
     }
 }
@@ -292,7 +292,7 @@ impl OldFortran<'_> {
 
     /// The statement that gives a variable its values.
     fn data(&mut self, var: &Words) -> io::Result<()> {
-        let datum = |number: Number| constant(number, number.digits_with_point());
+        let datum = |number: LiteralNumber| constant(number, number.digits_with_point());
         let values: Vec<_> = each_number(&self.dataset.whole(var.var)).map(datum).collect();
         self.line(format!("data {} /{}/", var.name, values.join(", ")))
     }

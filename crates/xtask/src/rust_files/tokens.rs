@@ -2,7 +2,7 @@
 
 /// Splits source text into names, `::`, and single characters. Comments, white space, numbers, lifetimes, and string and
 /// character literals are left out: they name no module.
-pub(super) fn tokens(text: &str) -> Vec<&str> {
+pub(crate) fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -118,7 +118,7 @@ fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The length of tokens up to the bracket that closes the first one opened.
-pub(super) fn closed(tokens: &[&str]) -> usize {
+pub(crate) fn closed(tokens: &[&str]) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate() {
         match *token {
