@@ -2,12 +2,13 @@
 
 use ferrocdf_array::{Element, In, Index, Kind, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Attr, Container, Model, Owner, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Attr, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::skipping_zeros;
 
 use crate::driver::{Shapeless, Skipped, Span};
 use crate::elements::{as_stored, elements, put_rules, rules, with_number, zeros};
 use crate::file::State;
+use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
 impl File {
@@ -195,16 +196,6 @@ impl FileMut {
             })
         });
         self.named(done.map_err(|error| in_variable(error, state.model(), var)))
-    }
-}
-
-/// Names the variable in an error of its data. A chunk of Zarr that cannot be decoded is an error of its filters: `NC_EFILTER`, not
-/// `NC_EHDFERR`, the code of the engine.
-pub(crate) fn in_variable(error: Error, model: &Model, var: VarId) -> Error {
-    let error = error.at(model.var_path(var));
-    match (model.format().container(), error.code) {
-        (Container::ZarrV2 | Container::ZarrV3, Code::EHDFERR) => error.with_code(Code::EFILTER),
-        _ => error,
     }
 }
 

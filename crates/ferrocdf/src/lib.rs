@@ -52,6 +52,8 @@ mod storage;
 pub mod suite;
 mod tiles;
 mod unique_names;
+mod variable_errors;
+mod zarr_options;
 
 use std::path::Path;
 
@@ -79,9 +81,10 @@ pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
 pub use location::{Location, Url};
 pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
 pub use nczarr::{define_codecs, is_zarr_store, no_store_to_replace, remove_zarr_store};
-pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions, ZarrOptions};
+pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
 pub use plugins::has_filter;
 pub use storage::{Arrangement, StorageInfo};
+pub use zarr_options::ZarrOptions;
 
 /// Opens a file for reading, as what its content says it is.
 pub fn open(path: impl AsRef<Path>) -> Result<File> {

@@ -16,10 +16,10 @@ use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId};
 
 use ferrocdf_store::{is_sparse, skipping_zeros};
 
-use crate::data::in_variable;
 use crate::driver::Span;
 use crate::file::State;
 use crate::tiles::{self, Tiles};
+use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
 use pipe::{BUFFERS, Job, Piece, pipe};

@@ -11,7 +11,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_model::{Chunking, Container, Model, Owner, StoredFill, Type, Values, VarId};
 
 use super::{Pair, are_numbers, lock_both};
-use crate::data::in_variable;
+use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
 impl File {

@@ -8,9 +8,9 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Chunking, DimId, Model, Type, VarId};
 use ferrocdf_store::{Blob, BlobMut, ChangeToken};
 
-use crate::data::in_variable;
 use crate::driver::{Driver, Flush, LocatedArray, Opened, Part, Resized, Span, WriteDriver, Written};
 use crate::options::{CreateOptions, OpenOptions, SpaceOptions};
+use crate::variable_errors::in_variable;
 
 /// What is known of an open file.
 pub(crate) struct State {

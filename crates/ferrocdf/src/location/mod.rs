@@ -30,7 +30,7 @@ use resolver::{BesideFile, BesideObject};
 pub use url::Url;
 
 use crate::elements::zeros;
-use crate::options::ZarrOptions;
+use crate::zarr_options::ZarrOptions;
 
 /// Bytes that one request asks for where a dataset is read whole.
 const PIECE: usize = 8 << 20;

@@ -8,7 +8,7 @@ use std::fmt;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Container, DataModel, Format};
 
-use crate::options::ZarrOptions;
+use crate::zarr_options::ZarrOptions;
 
 const FILE: &[u8] = b"file:/";
 const HOST: &[u8] = b"localhost/";

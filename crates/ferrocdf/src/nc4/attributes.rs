@@ -15,8 +15,9 @@ use ferrocdf_hdf5::messages::datatype::Class as Stored;
 use ferrocdf_hdf5::{Attribute, File, Object};
 use ferrocdf_model::{Atomic, Attr, Class, LateAttrs, Name, Named, Type, Values};
 
-use super::types::{Native, Types};
-use super::walk::Place;
+use super::found::Place;
+use super::native::Native;
+use super::types::Types;
 use super::{decode, names};
 
 /// After so many owners in a row, so many are read together, or as many as have so many bytes of attributes in memory, and

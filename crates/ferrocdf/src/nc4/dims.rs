@@ -5,12 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ferrocdf_bytes::Result;
-use ferrocdf_hdf5::{Address, Object};
+use ferrocdf_hdf5::Address;
 use ferrocdf_model::{Dim, DimId, GroupId, Model, Name};
 
-use super::walk::FoundVariable;
-use super::{decode, names};
+use super::found::{FoundVariable, Slots};
 
 /// A dimension.
 #[derive(Clone, Debug)]
@@ -48,47 +46,6 @@ pub(super) struct DimOrigin {
     pub(super) id: i64,
     /// Whether the scale tells that id.
     pub(super) is_told: bool,
-}
-
-/// What a dataset says of its dimensions.
-#[derive(Debug)]
-pub(super) enum Slots {
-    /// Their ids; the variable of a dimension may know but its own, the first.
-    Ids(Vec<i64>),
-    /// For each, where its scale is.
-    Scales(Vec<Option<Address>>),
-    /// Nothing.
-    None,
-}
-
-impl Slots {
-    /// What a dataset of that many dimensions says, which is a scale or not.
-    pub(super) fn read(object: &Object, is_scale: bool, rank: usize) -> Result<Slots> {
-        if let Some(ids) = object.attribute(names::COORDINATES)? {
-            let ids = decode::integers(&ids);
-            if ids.len() == rank {
-                return Ok(Slots::Ids(ids));
-            }
-        }
-        if is_scale {
-            return Ok(Slots::None);
-        }
-        let Some(list) = object.attribute(names::DIMENSION_LIST)? else { return Ok(Slots::None) };
-        let scales = decode::references(object.file(), &list)?;
-        // As the reference, which looks at the first one.
-        match scales.first() {
-            Some(Some(_)) => Ok(Slots::Scales(scales)),
-            _ => Ok(Slots::None),
-        }
-    }
-
-    /// The same of the scale of a dimension, which is its own.
-    pub(super) fn or_own(self, own: Option<i64>) -> Slots {
-        match (self, own) {
-            (Slots::None, Some(own)) => Slots::Ids(vec![own]),
-            (slots, _) => slots,
-        }
-    }
 }
 
 /// The dimensions of a file, in the order in which they were found.

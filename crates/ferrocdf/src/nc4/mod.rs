@@ -9,8 +9,10 @@ mod chunks;
 mod decode;
 mod dims;
 mod filter_rules;
+mod found;
 mod made_up;
 mod names;
+mod native;
 mod trees;
 mod types;
 mod walk;
@@ -34,7 +36,8 @@ pub use chunks::fits as chunk_fits;
 use dims::DimOrigin;
 use ferrocdf_hdf5::messages::Datatype;
 pub use filter_rules::{check_available, chosen_chunks, define_filter};
-use walk::{LeftOut, Place, place_of, walk};
+use found::{FoundVariable, Place};
+use walk::{LeftOut, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;
 
@@ -199,7 +202,7 @@ impl Nc4Content {
         model.reserve_vars(walk.vars.len());
         let mut vars = Vec::with_capacity(walk.vars.len());
         for (number, (found, dims)) in walk.vars.into_iter().zip(of_vars).enumerate() {
-            let walk::FoundVariable {
+            let FoundVariable {
                 group,
                 name,
                 prefixed,

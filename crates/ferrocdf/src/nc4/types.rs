@@ -1,126 +1,16 @@
 //! From HDF5 datatypes to netCDF types.
 //!
-//! netCDF knows a datatype by what it is in the memory of a C program: numbers by the smallest C type that holds them,
-//! compounds as C structures. A datatype that is not committed is the user-defined type of the file that is the same in
-//! memory; `made_up` makes types for those that no committed type equals.
+//! netCDF knows a datatype by what it is in the memory of a C program ([`Native`]). A datatype that is not committed is the
+//! user-defined type of the file that is the same in memory. A type is made up for a datatype that no committed one equals: those
+//! that datasets and attributes have for themselves, such as the booleans and complex numbers of h5py.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use ferrocdf_hdf5::messages::datatype::{self, Datatype};
-use ferrocdf_model::{Atomic, Class, Field, GroupId, Model, Name, Type, TypeId, UserType};
+use ferrocdf_hdf5::messages::datatype::{Class as Stored, Datatype};
+use ferrocdf_model::{Atomic, Class, GroupId, Model, Name, Type, TypeId, UserType};
 
-use super::decode;
-use super::made_up::MadeUpTypes;
-
-/// A datatype as a C program holds it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Native {
-    /// Bytes of a value, and the multiple of bytes at which one begins.
-    pub(super) size: usize,
-    pub(super) align: usize,
-    pub(super) shape: Shape,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Shape {
-    Number(Atomic),
-    /// Text of a fixed length in bytes.
-    Text,
-    /// Text of any length.
-    String,
-    /// Names, offsets, types.
-    Compound(Vec<(Vec<u8>, usize, Native)>),
-    Enum(Atomic, Vec<(Vec<u8>, i128)>),
-    Opaque(Vec<u8>),
-    Vlen(Box<Native>),
-    Array(Vec<usize>, Box<Native>),
-}
-
-/// The most levels of types within types that are looked at.
-const DEPTH: usize = 32;
-
-impl Native {
-    /// What a datatype is in memory; `None` if netCDF has no name for it: bits, times, references, complex numbers.
-    pub(super) fn of(datatype: &Datatype) -> Option<Native> {
-        Self::within(datatype, DEPTH)
-    }
-
-    /// Returns the atomic type of an attribute, of a field or of the elements of a list, in which text of a fixed length is
-    /// `char`; `None` for user-defined types.
-    pub(super) fn atomic(&self) -> Option<Atomic> {
-        match &self.shape {
-            Shape::Number(atomic) => Some(*atomic),
-            Shape::Text => Some(Atomic::Char),
-            Shape::String => Some(Atomic::String),
-            _ => None,
-        }
-    }
-
-    fn within(datatype: &Datatype, depth: usize) -> Option<Native> {
-        let depth = depth.checked_sub(1)?;
-        let size = datatype.size as usize;
-        let pointer = size_of::<usize>();
-        let (size, align, shape) = match &datatype.class {
-            datatype::Class::Integer(_) | datatype::Class::Float(_) => {
-                let atomic = number(datatype)?;
-                (atomic.size(), atomic.size(), Shape::Number(atomic))
-            }
-            datatype::Class::Text(_) => (size, 1, Shape::Text),
-            datatype::Class::Variable { text: Some(_), .. } => (pointer, pointer, Shape::String),
-            datatype::Class::Variable { text: None, base } => {
-                (2 * pointer, pointer, Shape::Vlen(Box::new(Self::within(base, depth)?)))
-            }
-            datatype::Class::Opaque { tag } => (size, 1, Shape::Opaque(tag.clone())),
-            datatype::Class::Enumeration { base, members } => {
-                let atomic = number(base)?;
-                let value =
-                    |(name, bytes): &(Vec<u8>, Vec<u8>)| Some((name.clone(), decode::integer(base, bytes)?));
-                let members = members.iter().map(value).collect::<Option<_>>()?;
-                (atomic.size(), atomic.size(), Shape::Enum(atomic, members))
-            }
-            datatype::Class::Array { dims, base } => {
-                let base = Self::within(base, depth)?;
-                let dims: Vec<usize> = dims.iter().map(|&len| len as usize).collect();
-                let size = dims.iter().try_fold(base.size, |size, &len| size.checked_mul(len))?;
-                (size, base.align, Shape::Array(dims, Box::new(base)))
-            }
-            datatype::Class::Compound { members } => {
-                let (mut end, mut align) = (0usize, 1);
-                let mut fields = Vec::with_capacity(members.len());
-                for member in members {
-                    let native = Self::within(&member.datatype, depth)?;
-                    let at = end.checked_next_multiple_of(native.align)?;
-                    end = at.checked_add(native.size)?;
-                    align = align.max(native.align);
-                    fields.push((member.name.clone(), at, native));
-                }
-                (end.checked_next_multiple_of(align)?, align, Shape::Compound(fields))
-            }
-            _ => return None,
-        };
-        Some(Native { size, align, shape })
-    }
-}
-
-/// The C type that holds the numbers of a datatype.
-pub(super) fn number(datatype: &Datatype) -> Option<Atomic> {
-    Some(match &datatype.class {
-        datatype::Class::Integer(integer) => match (integer.precision, integer.signed) {
-            (..=8, true) => Atomic::Byte,
-            (..=8, false) => Atomic::Ubyte,
-            (..=16, true) => Atomic::Short,
-            (..=16, false) => Atomic::Ushort,
-            (..=32, true) => Atomic::Int,
-            (..=32, false) => Atomic::Uint,
-            (..=64, true) => Atomic::Int64,
-            (..=64, false) => Atomic::Uint64,
-            _ => return None,
-        },
-        datatype::Class::Float(_) if datatype.size <= 4 => Atomic::Float,
-        datatype::Class::Float(_) => Atomic::Double,
-        _ => return None,
-    })
-}
+use super::made_up::{MadeUpTypes, is_counted};
+use super::native::{Native, Shape, class, element};
 
 /// The user-defined types of a file that are known so far.
 #[derive(Default)]
@@ -166,33 +56,117 @@ impl Types {
     }
 }
 
-/// What a field is: the lengths of its dimensions and one of its elements.
-pub(super) fn element(native: &Native) -> (&[usize], &Native) {
-    match &native.shape {
-        Shape::Array(dims, base) => (dims, base),
-        _ => (&[], native),
+impl Types {
+    /// The type of a dataset in a group, made up if need be; `None` if netCDF has none. `native` is what `datatype` is in
+    /// memory.
+    pub(super) fn of_dataset(
+        &mut self,
+        model: &mut Model,
+        group: GroupId,
+        datatype: &Datatype,
+        native: Option<&Native>,
+    ) -> Option<Type> {
+        let Some(native) = native else {
+            if is_counted(datatype) {
+                self.made_up.refuse(datatype, None);
+            }
+            return None;
+        };
+        if matches!(native.shape, Shape::Text) {
+            return Some(if native.size == 1 { Atomic::Char } else { Atomic::String }.into());
+        }
+        let found = self.find(native).or_else(|| self.make_up(model, group, datatype, native));
+        match found {
+            Some(Type::User(id)) => self.made_up.number(id),
+            Some(Type::Atomic(_)) => {}
+            None => self.made_up.refuse(datatype, Some(native)),
+        }
+        found
+    }
+
+    /// Makes up types for the datatype of an attribute of a group or of a variable in it, unless it has one.
+    pub(super) fn of_attribute(&mut self, model: &mut Model, group: GroupId, datatype: &Datatype) {
+        if let Some(native) = Native::of(datatype)
+            && self.find(&native).is_none()
+        {
+            self.make_up(model, group, datatype, &native);
+        }
+    }
+
+    /// Makes up a type, and types for its parts before it; `None`, with nothing made, if netCDF has none.
+    fn make_up(
+        &mut self,
+        model: &mut Model,
+        group: GroupId,
+        datatype: &Datatype,
+        native: &Native,
+    ) -> Option<Type> {
+        if !is_expressible(native) {
+            return None;
+        }
+        let mut stored = parts(datatype).into_iter();
+        // In CDL and in files that are made from this one a type stands behind its parts, and groups behind the types of
+        // those before them.
+        let class = class(native, &mut |part| {
+            let datatype = stored.next()?;
+            let known = self.find(part).filter(|&ty| match ty {
+                Type::User(id) => model.user_type(id).group <= group,
+                Type::Atomic(_) => true,
+            });
+            known.or_else(|| self.make_up(model, group, datatype, part))
+        })?;
+        let ty = UserType { name: Name::stored(b""), group, class };
+        let id = self.push(model, ty, native.clone(), datatype.clone());
+        self.made_up.list.push((id, None));
+        Some(Type::User(id))
+    }
+
+    /// Gives names to all types that were made up. A name that the group of a type has already is passed over.
+    pub(super) fn name_made_up(&mut self, model: &mut Model) {
+        let names = |ty: &UserType| (ty.group, ty.name.clone());
+        let mut taken: HashSet<(GroupId, Name)> = model.types().iter().map(names).collect();
+        for (id, number) in std::mem::take(&mut self.made_up.list) {
+            let mut number = number.unwrap_or_else(|| self.made_up.next());
+            let ty = model.user_type_mut(id);
+            let kind = match &ty.class {
+                Class::Compound { .. } => "Compound",
+                Class::Vlen(_) => "Vlen",
+                Class::Opaque(_) => "Opaque",
+                Class::Enum { .. } => "Enum",
+            };
+            ty.name = loop {
+                let name = Name::stored(format!("_Anonymous{kind}{number}").as_bytes());
+                if taken.insert((ty.group, name.clone())) {
+                    break name;
+                }
+                number = self.made_up.next();
+            };
+            self.made_up.list.push((id, Some(number)));
+        }
     }
 }
 
-/// The kind of user-defined type that a datatype is, whose parts have the types that `part` gives; `None` if netCDF has no
-/// such kind, or a part no type.
-pub(super) fn class(native: &Native, part: &mut dyn FnMut(&Native) -> Option<Type>) -> Option<Class> {
-    Some(match &native.shape {
-        Shape::Compound(fields) => {
-            let field = |(name, offset, native): &(Vec<u8>, usize, Native)| {
-                let (shape, native) = element(native);
-                let (name, shape) = (Name::stored(name), shape.to_vec());
-                let chars = if native.shape == Shape::Text { native.size } else { 1 };
-                Some(Field { name, offset: *offset, ty: part(native)?, shape, chars })
-            };
-            Class::Compound { size: native.size, fields: fields.iter().map(field).collect::<Option<_>>()? }
-        }
-        Shape::Enum(base, members) => {
-            let members = members.iter().map(|(name, value)| (Name::stored(name), *value)).collect();
-            Class::Enum { base: *base, members }
-        }
-        Shape::Opaque(_) => Class::Opaque(native.size),
-        Shape::Vlen(base) => Class::Vlen(part(base)?),
-        Shape::Number(_) | Shape::Text | Shape::String | Shape::Array(..) => return None,
-    })
+/// Whether netCDF has types for a datatype and all its parts: arrays are there as fields only, and not of arrays.
+fn is_expressible(native: &Native) -> bool {
+    match &native.shape {
+        Shape::Compound(fields) => fields.iter().all(|(_, _, field)| is_expressible(element(field).1)),
+        Shape::Vlen(base) => is_expressible(base),
+        Shape::Array(..) => false,
+        Shape::Number(_) | Shape::Text | Shape::String | Shape::Enum(..) | Shape::Opaque(_) => true,
+    }
+}
+
+/// The datatypes of the parts of one, in the order in which [`class`] asks for their types.
+fn parts(datatype: &Datatype) -> Vec<&Datatype> {
+    match &datatype.class {
+        Stored::Compound { members } => members
+            .iter()
+            .map(|member| match &member.datatype.class {
+                Stored::Array { base, .. } => base,
+                _ => &member.datatype,
+            })
+            .collect(),
+        Stored::Variable { base, .. } => vec![base],
+        _ => vec![],
+    }
 }

@@ -16,8 +16,10 @@ use ferrocdf_hdf5::{Address, Dataset, File, Link, LinkTarget, Object, ObjectKind
 use ferrocdf_model::{Attr, Chunking, Endian, Filter, Format, GroupId, Model, Name, Named, Storage, Type};
 
 use super::attributes::read_early;
-use super::dims::{FoundDims, Scale, Slots};
-use super::types::{Native, Types};
+use super::dims::{FoundDims, Scale};
+use super::found::{FoundVariable, Place, Slots};
+use super::native::Native;
+use super::types::Types;
 use super::{decode, names};
 
 /// The most groups of a file, and the most groups within each other. Hard links can make few groups look like many.
@@ -46,41 +48,6 @@ const SHARED: usize = 64;
 /// The most words on what was left out, and the bytes of one.
 const WORDS: usize = 1000;
 const WORD: usize = 1000;
-
-/// An object of a file, which another file may hold.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) file: File,
-    pub(super) at: Address,
-}
-
-impl Place {
-    fn of(object: &Object) -> Place {
-        Place { file: object.file().clone(), at: object.address() }
-    }
-
-    pub(super) fn object(&self) -> Result<Object> {
-        self.file.object(self.at)
-    }
-}
-
-/// A variable that was found.
-pub(super) struct FoundVariable {
-    pub(super) group: GroupId,
-    pub(super) name: Name,
-    /// Whether the link has the prefix of variables that are no coordinates before the name.
-    pub(super) prefixed: bool,
-    pub(super) ty: Type,
-    pub(super) storage: Storage,
-    /// The lengths of the dataset's dimensions, and which may grow.
-    pub(super) extent: Vec<(u64, bool)>,
-    pub(super) dims: Slots,
-    /// Whether the file does not name some of its dimensions, which then are those of their lengths.
-    pub(super) by_length: bool,
-    /// The attributes, if they were asked for and could be read with the object.
-    pub(super) attributes: Option<Named<Attr>>,
-    pub(super) place: Place,
-}
 
 /// What a file holds, before its dimensions are known.
 pub(super) struct FileWalk {

@@ -16,7 +16,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("capi", 29),
     ("cdl", 4),
     ("codec", 13),
-    ("ferrocdf", 14),
+    ("ferrocdf", 2),
     ("h5filters", 2),
     ("hdf4", 9),
     ("hdf5", 23),

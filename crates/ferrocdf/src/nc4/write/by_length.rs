@@ -9,8 +9,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::Address;
 use ferrocdf_model::{DimId, GroupId, Model, VarId};
 
-use super::define::{Attach, role};
-use super::dims::changes_names;
+use super::roles::{Attach, changes_names, role};
 use super::undo::Before;
 use super::{At, Edited};
 use crate::nc4::{decode, names};

@@ -4,11 +4,9 @@
 //! without variable as soon as it can be, a coordinate variable in its place among the others, so that reading gives
 //! back the same ids.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
-use ferrocdf_hdf5::Address;
 use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLayout, Node, TypeRef};
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::{Dataspace, SpaceKind};
@@ -19,6 +17,7 @@ use ferrocdf_model::{
 
 use super::attrs::scalar;
 use super::by_length::MadeUpDims;
+use super::roles::{Attach, coordinate, is_prefixed, link_of, role};
 use super::values::Encoder;
 use super::{
     At, DimPlace, Edited, Facts, TypePlace, VarPlace, filters, is_strict, link_name, type_of, types,
@@ -363,43 +362,4 @@ fn default_enum(id: TypeId, base: Atomic) -> Values {
         _ => 0,
     };
     Values::User(id, vec![Value::Enum(number)])
-}
-
-/// What is to be attached to its scales.
-#[derive(Default)]
-pub(super) struct Attach {
-    /// New variables, and those that are attached anew.
-    pub(super) vars: Vec<VarId>,
-    /// Dimensions whose list of users is made anew from the model.
-    pub(super) dims: std::collections::BTreeSet<u32>,
-    /// For each dimension of some variables, scales that they stay attached to besides the dimension's own, which comes last.
-    pub(super) others: HashMap<VarId, Vec<Vec<Address>>>,
-}
-
-/// The dimension whose coordinate a variable is: the first of its dimensions, if that is in the same group and has the
-/// same name.
-pub(super) fn role(model: &Model, var: VarId) -> Option<DimId> {
-    let var = model.var(var);
-    let &first = var.dims.first()?;
-    let dim = model.dim(first);
-    (dim.group == var.group && dim.name == var.name).then_some(first)
-}
-
-/// The variable that is the coordinate of a dimension.
-pub(super) fn coordinate(model: &Model, dim: DimId) -> Option<VarId> {
-    let of = model.dim(dim);
-    model.find_var(of.group, of.name.as_bytes()).filter(|&var| role(model, var) == Some(dim))
-}
-
-/// Whether a variable has the name of a dimension of its group whose coordinate it is not.
-pub(super) fn is_prefixed(model: &Model, var: VarId) -> bool {
-    let of = model.var(var);
-    role(model, var).is_none() && model.dim_in(of.group, of.name.as_bytes()).is_some()
-}
-
-/// The name of a variable's link.
-pub(super) fn link_of(model: &Model, var: VarId, prefixed: bool) -> Result<String> {
-    let name = link_name(model.var(var).name.as_bytes())?;
-    let prefix = if prefixed { link_name(names::NON_COORDINATE)? } else { "" };
-    Ok(format!("{prefix}{name}"))
 }

@@ -14,7 +14,7 @@ use ferrocdf_model::{Atomic, DimId, Model, VarId};
 
 use super::attrs::{list, scalar};
 use super::by_length::{MadeUpDims, readable};
-use super::define::{Attach, coordinate, is_prefixed, link_of, role};
+use super::roles::{Attach, changes_names, coordinate, is_prefixed, link_of, role};
 use super::undo::Before;
 use super::values::Encoder;
 use super::{At, DimPlace, Edited, link_name, types};
@@ -471,13 +471,6 @@ impl Edited {
         let place = self.dims[dim.index()].get_or_insert_default();
         Ok(place.users.get_or_insert_default())
     }
-}
-
-/// True if variables or dimensions have other names, or there are more dimensions.
-pub(super) fn changes_names(old: &Model, new: &Model) -> bool {
-    let vars = old.vars().iter().zip(new.vars()).any(|(old, new)| old.name != new.name);
-    let dims = old.dims().iter().zip(new.dims()).any(|(old, new)| old.name != new.name);
-    vars || dims || new.dims().len() > old.dims().len()
 }
 
 /// All groups, a group before those in it.

@@ -17,6 +17,7 @@ mod driver;
 mod faults;
 mod filters;
 mod remove;
+mod roles;
 mod types;
 mod undo;
 mod values;
@@ -34,7 +35,8 @@ use ferrocdf_hdf5::{Address, Dataset, File, Object, OpenOptions};
 use ferrocdf_model::{Class, Format, Model, Quantize, Type, TypeId, VarId};
 use ferrocdf_store::BlobMut;
 
-use super::walk::{Place, number_of};
+use super::found::Place;
+use super::walk::number_of;
 use super::{Nc4Content, decode, trees};
 use dims::FileIds;
 pub use filters::check_filter;

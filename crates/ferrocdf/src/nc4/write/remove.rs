@@ -17,7 +17,7 @@ use ferrocdf_model::{Atomic, Class, DimId, GroupId, Model, Name, Owner, Type, Ty
 use ferrocdf_store::Blob;
 
 use super::attrs::{list, scalar};
-use super::define::{link_of, role};
+use super::roles::{link_of, role};
 use super::values::places;
 use super::{At, Edited, link_name, types};
 use crate::driver::Part;

@@ -12,7 +12,7 @@ use ferrocdf_zarr::{ChunkKeys, DataType, Element, FillValue, Json, MAX_SHARD, Ne
 use crate::nc4::chosen_chunks;
 use crate::nczarr::data_types::Target;
 use crate::nczarr::{LZ4, encode, form, text};
-use crate::options::ZarrOptions;
+use crate::zarr_options::ZarrOptions;
 
 /// Bytes of a checksum.
 const CHECKSUM: usize = 4;

@@ -8,11 +8,11 @@ use ferrocdf_model::{Attr, DimId, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::{Data, NcZarrWriter, data};
-use crate::data::in_variable;
 use crate::driver::{
     Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
 };
 use crate::nczarr::{NcZarr, base_of_enum, codec_texts, for_engine, of_variable, values};
+use crate::variable_errors::in_variable;
 
 impl NcZarrWriter {
     /// Returns the array of a variable that is not text, as long as its dimensions are.

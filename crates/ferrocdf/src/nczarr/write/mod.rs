@@ -30,9 +30,9 @@ use super::keys::is_old_form;
 use super::{AsRead, Content, Document, NcZarr, Variable, for_engine, place, text, values};
 use crate::driver::Context;
 use crate::location::Location;
-use crate::options::ZarrOptions;
 use crate::plugins;
 use crate::quantize;
+use crate::zarr_options::ZarrOptions;
 use documents::{Keyed, node_name};
 
 /// What a new store says of its maker.
