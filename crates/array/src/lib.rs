@@ -2,7 +2,7 @@
 //!
 //! An [`Array`] says where the elements of one variable lie and how they are stored; it knows no file format. [`read`],
 //! [`write()`] and [`fill`] turn a [`Selection`] of it into few large transfers, convert the numbers, and use all cores
-//! if there is enough to do. [`oracle`] does the same one element at a time; tests compare the engine with it.
+//! if there is enough to do. The module `oracle` (feature `testing`) does the same one element at a time; tests compare the engine with it.
 //!
 //! ```
 //! use ferrocdf_array::{Array, RangeCheck, Kind, Out, Selection, Stored, read};
@@ -50,6 +50,7 @@ mod kernels;
 mod kind;
 mod memory;
 mod non_temporal;
+#[cfg(any(test, feature = "testing"))]
 pub mod oracle;
 mod overlap;
 mod per_process;

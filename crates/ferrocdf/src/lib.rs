@@ -49,6 +49,7 @@ mod quantize;
 pub mod run_control;
 mod short_access;
 mod storage;
+#[cfg(any(test, feature = "testing"))]
 pub mod suite;
 mod tiles;
 mod unique_names;

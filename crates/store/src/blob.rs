@@ -41,7 +41,7 @@ pub struct Suffix {
 
 /// Bytes that can be read at any position, from any thread.
 ///
-/// A wrapper passes every method on, or says in its tests why not: [`suite`](crate::suite) has the check.
+/// A wrapper passes every method on, or says in its tests why not: the module `suite` (feature `testing`) has the check.
 pub trait Blob: Send + Sync {
     /// Returns the number of bytes. Where this takes a request, [`read_suffix`](Blob::read_suffix) returns the size together with
     /// bytes.

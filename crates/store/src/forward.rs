@@ -1,8 +1,8 @@
 //! Forwarding methods of [`Blob`](crate::Blob) and [`BlobMut`](crate::BlobMut), each written down once.
 
 /// Implements methods by calling the same methods of another blob: `forward!([.inner] name cost)` for the blob in the field
-/// `inner` of `self`. [`suite::forwards_reads`](crate::suite::forwards_reads) and
-/// [`forwards_writes`](crate::suite::forwards_writes) tell whether a wrapper forgot one.
+/// `inner` of `self`. `suite::forwards_reads` and
+/// `suite::forwards_writes` tell whether a wrapper forgot one.
 #[macro_export]
 macro_rules! forward {
     ($inner:tt $($method:ident)+) => { $($crate::forward!(@ $inner $method);)+ };

@@ -25,7 +25,9 @@ mod replace;
 mod retry;
 mod rounds;
 mod sparse;
+#[cfg(any(test, feature = "testing"))]
 pub mod suite;
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod watched;
 

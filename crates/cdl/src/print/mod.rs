@@ -161,7 +161,7 @@ impl From<io::Error> for PrintFailure {
 }
 
 /// Prints a dataset as CDL. What could be printed before a failure has been written when it returns; that is all but the values that
-/// the source calls [unreadable](Source::unreadable), for which it fails in the end.
+/// the source calls [unreadable](PrintSource::unreadable), for which it fails in the end.
 pub fn print_cdl(
     source: &dyn PrintSource,
     options: &PrintOptions,
