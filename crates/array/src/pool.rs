@@ -1,7 +1,7 @@
 //! The thread pool for large requests.
 //!
-//! The process has one pool, made on first use. It is not rayon's global pool, which belongs to the program. The environment
-//! variable `FERROCDF_THREADS` sets the number of threads; the default is the number of cores that this process may run on. With
+//! The process has one pool, made on first use. It is not rayon's global pool, which belongs to the program; `settings` has the number
+//! of its threads. With
 //! fewer than two threads, in a process made by `fork` (which has none of its parent's threads), and where threads cannot be
 //! made, requests run on the thread of the caller.
 
@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::per_process::PerProcess;
+use crate::settings;
 
 static POOL: PerProcess<Option<ThreadPool>> = PerProcess::new();
 
@@ -104,8 +105,7 @@ pub fn map_within_budget<T: Sync, R: Send>(
 }
 
 fn make() -> Option<ThreadPool> {
-    let wished = std::env::var("FERROCDF_THREADS").ok().and_then(|text| text.trim().parse().ok());
-    let size = wished.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let size = settings::threads();
     if size < 2 {
         return None;
     }

@@ -171,7 +171,7 @@ fn write(
 
 /// 1 GB of CDF-5 in four fixed-size variables.
 fn fixed(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = ferrocdf::create(path)?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::DATA64))?;
     let (rows, columns) = (250, 250_000);
     file.add_dimension("row", rows)?;
     file.add_dimension("column", columns)?;
@@ -188,7 +188,7 @@ fn fixed(path: &Path) -> ferrocdf::Result<()> {
 
 /// 1 GB of CDF-5 in 250 records of ten variables.
 fn interleaved(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = ferrocdf::create(path)?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::DATA64))?;
     let columns = 100_000;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("column", columns)?;
@@ -207,7 +207,7 @@ fn interleaved(path: &Path) -> ferrocdf::Result<()> {
 
 /// 220 MB of CDF-5 in 5,500 records of a hundred variables.
 fn mixed(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = ferrocdf::create(path)?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::DATA64))?;
     let columns = 100;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("column", columns)?;
@@ -227,7 +227,7 @@ fn mixed(path: &Path) -> ferrocdf::Result<()> {
 /// CDF-5 with records of one variable.
 fn records(path: &Path, count: u64, columns: u64) -> ferrocdf::Result<()> {
     const BLOCK: u64 = 1000;
-    let mut file = ferrocdf::create(path)?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::DATA64))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("column", columns)?;
     let var = file.add_variable::<f32>("v", &["time", "column"])?.id();
@@ -246,7 +246,7 @@ fn many(path: &Path, vars: usize, attrs: usize) -> ferrocdf::Result<()> {
 
 /// 20 million floats in a classic file.
 fn floats(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::OFFSET64))?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::OFFSET64))?;
     file.add_dimension("row", 20_000)?;
     file.add_dimension("column", 1000)?;
     let var = file.add_variable::<f32>("v", &["row", "column"])?.id();

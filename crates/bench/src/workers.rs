@@ -105,7 +105,7 @@ fn write_fixed(path: &str) -> ferrocdf::Result<f64> {
     let (rows, columns) = (100, 2_500_000);
     let buffer = values(columns as usize);
     let start = Instant::now();
-    let mut file = ferrocdf::create(path)?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::DATA64))?;
     file.add_dimension("row", rows)?;
     file.add_dimension("column", columns)?;
     let var = file.add_variable::<f32>("v", &["row", "column"])?.id();
@@ -121,7 +121,7 @@ fn write_records(path: &str) -> ferrocdf::Result<f64> {
     let columns = 125_000;
     let buffer = values(columns as usize);
     let start = Instant::now();
-    let mut file = ferrocdf::create(path)?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::DATA64))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("column", columns)?;
     let u = file.add_variable::<f32>("u", &["time", "column"])?.id();
@@ -140,7 +140,7 @@ fn write_small(path: &str, format: Format, records: u64) -> ferrocdf::Result<f64
     let columns = 55;
     let buffer = values(columns as usize);
     let start = Instant::now();
-    let mut file = FileMut::create(path, &CreateOptions::format(format))?;
+    let file = FileMut::create(path, &CreateOptions::format(format))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("column", columns)?;
     let var = file.add_variable::<f32>("v", &["time", "column"])?.id();
@@ -329,7 +329,7 @@ fn write_copy(
     let mut values = vec![0f32; from.len() as usize];
     from.get_into(&mut values, ..)?;
     let start = Instant::now();
-    let mut file = FileMut::create(format!("{path}.{end}"), options)?;
+    let file = FileMut::create(format!("{path}.{end}"), options)?;
     for (name, &len) in ["time", "lat", "lon"].into_iter().zip(&shape) {
         file.add_dimension(name, len)?;
     }
@@ -355,7 +355,7 @@ const TINY: u64 = 100_000;
 fn write_tiny(path: &str, together: u64) -> ferrocdf::Result<f64> {
     let values: Vec<f32> = (0..TINY * 10).map(|i| i as f32 * 0.5).collect();
     let start = Instant::now();
-    let mut file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::NETCDF4))?;
+    let file = FileMut::create(format!("{path}.made"), &CreateOptions::format(Format::NETCDF4))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("x", 10)?;
     let var = file.add_variable::<f32>("v", &["time", "x"])?.id();

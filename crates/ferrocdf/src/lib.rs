@@ -4,17 +4,18 @@
 //! # fn main() -> ferrocdf::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("crabs.nc");
-//! let mut file = ferrocdf::create(&path)?;
+//! let file = ferrocdf::create(&path)?;
 //! file.add_unlimited_dimension("time")?;
 //! file.add_dimension("crab", 3)?;
-//! let mut coolness = file.add_variable::<f32>("coolness", &["time", "crab"])?;
+//! let coolness = file.add_variable::<f32>("coolness", &["time", "crab"])?;
 //! coolness.put_attribute("units", "kelvin")?;
 //! coolness.put_values(&[1.0, 2.5, 4.0f32], (0, ..))?;
 //! coolness.put_values(&[0.5, 0.5, 0.5f32], (1, ..))?;
 //! file.close()?;
 //!
 //! let file = ferrocdf::open(&path)?;
-//! let coolness = file.variable("coolness").expect("it was written above");
+//! let coolness = file.variable("coolness")?;
+//! let units: String = coolness.attribute("units")?.try_into()?;
 //! assert_eq!(coolness.shape(), [2, 3]);
 //! assert_eq!(coolness.get_values::<f64, _>((.., 1))?, [2.5, 0.5]);
 //! assert_eq!(coolness.get_value::<i32, _>([0, 2])?, 4);
@@ -22,14 +23,15 @@
 //! # }
 //! ```
 //!
-//! [`File`] reads, [`FileMut`] writes; [`Variable`] and [`VariableMut`] are the usual way to data, with extents given as
-//! ranges, indices, tuples or slices (see [`Extents`]). Below them lie the model ([`model`]) and the array engine
+//! [`File`] reads, [`FileMut`] writes; [`Group`], [`Variable`] and their writable kin are the usual way to what is in them, with extents
+//! given as ranges, indices, tuples or slices (see [`Extents`]). [`VariableBuilder`] has chunks, filters and fill values. Below them lie the model ([`model`]) and the array engine
 //! ([`mod@array`]), which tools use directly.
 //!
 //! This version reads and writes the classic formats CDF-1, CDF-2 and CDF-5, and netCDF-4; of other HDF5 files it reads and
 //! edits what netCDF has names for.
 #![forbid(unsafe_code)]
 
+mod config;
 mod copy;
 mod data;
 pub mod driver;
@@ -66,19 +68,20 @@ pub use ferrocdf_codec::{readers_without_numcodecs, registered_name as filter_na
 pub use ferrocdf_hdf5::ChunkCounts;
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{
-    Atomic, Attr, Container, DataModel, DimId, Format, GroupId, Model, Name, Owner, Type, Value, Values,
-    VarId,
+    Atomic, Attr, Class, Container, DataModel, DimId, Endian, Format, GroupId, Model, Name, Owner,
+    Quantization, Type, UserType, Value, Values, VarId,
 };
 #[cfg(feature = "remote")]
 pub use ferrocdf_remote as remote;
 pub use ferrocdf_store as store;
 
+pub use config::{Config, FilterChoice};
 pub use copy::{Pair, copy_data, keep_unwritten};
 pub use driver::{DataSources, Shapeless};
 pub use elements::atomic_of;
 pub use extents::{Extent, Extents, every};
 pub use file::{File, FileMut};
-pub use handles::{Dimension, NetcdfType, Variable, VariableMut};
+pub use handles::{Dimension, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut};
 pub use location::{Location, Url};
 pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
 pub use nczarr::{define_codecs, is_zarr_store, no_store_to_replace, remove_zarr_store};
@@ -92,7 +95,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<File> {
     File::open(path)
 }
 
-/// Makes a new CDF-5 file, replacing one of that name. [`FileMut::create`] has the other kinds.
+/// Makes a new netCDF-4 file, replacing one of that name. [`FileMut::create`] has the other kinds.
 pub fn create(path: impl AsRef<Path>) -> Result<FileMut> {
     FileMut::create(path, &CreateOptions::default())
 }

@@ -160,10 +160,10 @@ pub(crate) fn check_sync_setting() -> Result<()> {
 }
 
 impl Default for CreateOptions {
-    /// A CDF-5 file with fill values, replacing what was there.
+    /// A netCDF-4 file with fill values, replacing what was there.
     fn default() -> Self {
         let zarr = ZarrOptions::default();
-        CreateOptions { format: Format::DATA64, clobber: true, no_fill: false, durable: is_durable(), zarr }
+        CreateOptions { format: Format::NETCDF4, clobber: true, no_fill: false, durable: is_durable(), zarr }
     }
 }
 

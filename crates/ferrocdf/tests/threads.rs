@@ -39,7 +39,7 @@ fn threads() -> usize {
 
 /// Makes a file, or an object, and reads it.
 fn write_and_read(location: &Location, format: Format) {
-    let mut file = FileMut::create_at(location, &CreateOptions::format(format)).unwrap();
+    let file = FileMut::create_at(location, &CreateOptions::format(format)).unwrap();
     file.add_dimension("x", 3).unwrap();
     file.add_variable::<i32>("v", &["x"]).unwrap().put_values(&[1, 2, 3], ..).unwrap();
     file.close().unwrap();

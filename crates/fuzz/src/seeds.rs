@@ -21,12 +21,12 @@ fn mixed(file: &mut FileMut) -> Result<()> {
     file.add_unlimited_dimension("t")?;
     file.add_dimension("x", 3)?;
     file.add_dimension("y", 4)?;
-    file.add_attribute("title", "seed")?;
-    file.add_attribute("numbers", vec![1.5f64, -2.5])?;
-    let mut fixed = file.add_variable::<i16>("fixed", &["x", "y"])?;
+    file.put_attribute("title", "seed")?;
+    file.put_attribute("numbers", vec![1.5f64, -2.5])?;
+    let fixed = file.add_variable::<i16>("fixed", &["x", "y"])?;
     fixed.put_attribute("valid_range", [0i16, 99])?;
     fixed.put_values(&[7i16; 12], ..)?;
-    let mut record = file.add_variable::<f64>("record", &["t", "x"])?;
+    let record = file.add_variable::<f64>("record", &["t", "x"])?;
     record.put_values(&[0.5f64, 1.5, 2.5], (1, ..))?;
     file.add_variable::<i8>("bytes", &["t", "x"])?;
     file.add_variable::<f32>("scalar", &[])?;
@@ -36,13 +36,13 @@ fn mixed(file: &mut FileMut) -> Result<()> {
 fn lone_record(file: &mut FileMut) -> Result<()> {
     file.add_unlimited_dimension("t")?;
     file.add_dimension("x", 3)?;
-    let mut record = file.add_variable::<i8>("record", &["t", "x"])?;
+    let record = file.add_variable::<i8>("record", &["t", "x"])?;
     record.put_values(&[1i8, 2, 3, 4, 5, 6], (0..2, ..))
 }
 
 fn roomy(file: &mut FileMut) -> Result<()> {
     file.add_dimension("x", 5)?;
-    let mut variable = file.add_variable::<i32>("v", &["x"])?;
+    let variable = file.add_variable::<i32>("v", &["x"])?;
     variable.set_fill_value(-1i32)?;
     file.commit_aligned(&Alignment { header_free: 100, fixed: 64, fixed_free: 10, records: 64 })
 }

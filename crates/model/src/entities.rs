@@ -2,7 +2,7 @@
 
 use crate::filters::Filter;
 use crate::named::Index;
-use crate::{Attrs, HasName, Name, Type, Values};
+use crate::{Atomic, Attrs, HasName, Name, Type, Values};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident;)*) => { $(
@@ -184,6 +184,22 @@ pub enum Quantization {
     GranularBitRound,
     /// All are rounded to the same number of bits.
     BitRound,
+}
+
+impl Quantization {
+    /// Returns the most digits, or bits with [`Quantization::BitRound`], that can be kept of numbers of a type; `None` for types that
+    /// are not rounded.
+    pub fn most_digits(self, ty: Type) -> Option<u32> {
+        let [float, double] = match self {
+            Quantization::BitGroom | Quantization::GranularBitRound => [6, 15],
+            Quantization::BitRound => [23, 52],
+        };
+        match ty {
+            Type::Atomic(Atomic::Float) => Some(float),
+            Type::Atomic(Atomic::Double) => Some(double),
+            _ => None,
+        }
+    }
 }
 
 /// The arrangement of a variable's data.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod attrs;
+mod conversions;
 mod entities;
 mod filters;
 mod format;

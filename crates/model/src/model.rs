@@ -125,6 +125,21 @@ impl Model {
         }
     }
 
+    /// Returns the multiple of bytes at which values of a type begin in the memory of a C program.
+    pub fn align_of(&self, ty: Type) -> usize {
+        match ty {
+            Type::Atomic(atomic) => atomic.align(),
+            Type::User(id) => match &self.user_type(id).class {
+                Class::Compound { fields, .. } => {
+                    fields.iter().map(|field| self.align_of(field.ty)).max().unwrap_or(1)
+                }
+                Class::Vlen(_) => align_of::<usize>(),
+                Class::Opaque(_) => 1,
+                Class::Enum { base, .. } => base.align(),
+            },
+        }
+    }
+
     /// Whether values of a type hold no text or lists of any length, which lie elsewhere in memory and in files.
     pub fn is_flat(&self, ty: Type) -> bool {
         match ty {
@@ -294,6 +309,15 @@ impl Model {
         let (vars, ids) = (&self.vars, &group.vars);
         group.var_index.appended(ids.len(), |at| &vars[ids[at].index()].name);
         id
+    }
+
+    /// Takes back the variable that was defined last: what else it should have was refused.
+    pub fn pop_var(&mut self) {
+        let Some(var) = self.vars.pop() else { return };
+        let group = &mut self.groups[var.group.index()];
+        group.vars.pop();
+        let (vars, ids) = (&self.vars, &group.vars);
+        group.var_index.rebuild(ids.len(), |at| &vars[ids[at].index()].name);
     }
 
     /// Adds an attribute as found in a file.

@@ -72,6 +72,19 @@ impl Atomic {
         }
     }
 
+    /// Returns the multiple of bytes at which values begin in the memory of a C program.
+    pub fn align(self) -> usize {
+        match self {
+            Atomic::Byte | Atomic::Char | Atomic::Ubyte => 1,
+            Atomic::Short | Atomic::Ushort => align_of::<i16>(),
+            Atomic::Int | Atomic::Uint => align_of::<i32>(),
+            Atomic::Float => align_of::<f32>(),
+            Atomic::Double => align_of::<f64>(),
+            Atomic::Int64 | Atomic::Uint64 => align_of::<i64>(),
+            Atomic::String => align_of::<*const u8>(),
+        }
+    }
+
     /// Its name in CDL.
     pub fn cdl_name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! The cache of decoded chunks: one for the process, within one budget of bytes.
 //!
-//! The environment variable `FERROCDF_CACHE` sets the budget in bytes; the default is 256 MiB. A chunk that is read in part is
+//! `settings` has the budget in bytes. A chunk that is read in part is
 //! cached once some chunk of its array was requested twice. When the budget is spent, chunks are evicted in the order of their
 //! insertion; a chunk that was used since it was last considered gets a second round (the CLOCK algorithm). Cached chunks have no
 //! changes, so eviction loses nothing. Pending chunks [`reserve`] their bytes of the budget, and cached chunks are evicted for
@@ -8,13 +8,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::decoded::{Key, Shared};
 use crate::per_process::PerProcess;
-
-/// The budget in bytes if `FERROCDF_CACHE` is not set.
-const DEFAULT_BUDGET: usize = 256 << 20;
+pub(super) use crate::settings::cache_budget as budget;
 
 /// Maximum number of buffers of evicted chunks that are kept for new chunks.
 const MAX_SPARE: usize = 64;
@@ -94,15 +92,6 @@ fn cache() -> Option<MutexGuard<'static, Cache>> {
     let cache = CACHE.get_or_init(|| Mutex::new(Cache::new(budget())))?;
     // No code panics in the middle of a change of the cache, so a poisoned lock guards a valid cache.
     Some(cache.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Returns the bytes that decoded chunks may take, cached and pending ones together.
-pub(super) fn budget() -> usize {
-    static BUDGET: OnceLock<usize> = OnceLock::new();
-    *BUDGET.get_or_init(|| {
-        let wished = std::env::var("FERROCDF_CACHE").ok().and_then(|text| text.trim().parse().ok());
-        wished.unwrap_or(DEFAULT_BUDGET)
-    })
 }
 
 /// Reserves `len` bytes of the budget for pending chunks, and evicts cached chunks to make room. The caller bounds the sum of its

@@ -67,7 +67,7 @@ fn stores_of_16_bit_floats_and_text_of_a_fixed_length_are_edited() {
         judge(&["make", &store, version]);
         let file = FileMut::append(&store).unwrap();
         for name in ["half", "half_turned", "half_shards", "half_big"] {
-            if let Some(mut half) = file.variable_mut(name) {
+            if let Ok(half) = file.variable_mut(name) {
                 half.put_values(&[1.5f32, -2.0, 65504.0], (1, 0..3)).unwrap();
                 assert_eq!(half.get_values::<f32, _>((1, 1..4)).unwrap(), [-2.0, 65504.0, 1.375]);
             }

@@ -19,8 +19,8 @@ const MOST: u64 = 64 << 20;
 /// Adds the attribute to a copy of a file.
 fn edited(path: &Path, to: &Path) -> ferrocdf::Result<()> {
     std::fs::copy(path, to).expect("a folder that can be written to");
-    let mut file = ferrocdf::append(to)?;
-    file.add_attribute(NAME, 7i32)?;
+    let file = ferrocdf::append(to)?;
+    file.put_attribute(NAME, 7i32)?;
     file.close()
 }
 

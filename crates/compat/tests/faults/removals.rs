@@ -21,7 +21,7 @@ const TITLE: (&str, &str) = ("title", "what stays");
 
 /// The file that the story starts from.
 fn make(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
     file.add_unlimited_dimension("time")?;
     file.add_dimension("x", 40)?;
     file.define(|model| model.def_group(GroupId::ROOT, b"deep").map(drop))?;
@@ -39,14 +39,14 @@ fn make(path: &Path) -> ferrocdf::Result<()> {
         model.def_var(group, b"strings", ferrocdf::Atomic::String.into(), &[dim]).map(drop)
     })?;
     put(&file)?;
-    file.add_attribute(TITLE.0, TITLE.1)?;
+    file.put_attribute(TITLE.0, TITLE.1)?;
     file.close()
 }
 
 /// Puts the values of the story to the variables that are there, each its own.
 fn put(file: &FileMut) -> ferrocdf::Result<()> {
     for (name, value) in [("a", 1.5f64), ("b", 2.5), ("x", 3.5), ("time", 4.5)] {
-        let Some(mut variable) = file.variable_mut(name) else { continue };
+        let Ok(variable) = file.variable_mut(name) else { continue };
         match name {
             "x" => variable.put_values(&[value; 40], ..)?,
             "time" => variable.put_values(&[value; 5], ..5)?,
@@ -63,7 +63,7 @@ const STEPS: &[Step] = &[
     |file| file.remove_variable("b"),
     |file| file.remove_variable("time"),
     |file| {
-        file.add_attribute("history", "b is gone")?;
+        file.put_attribute("history", "b is gone")?;
         file.sync()
     },
     |file| file.remove_group("deep"),
@@ -88,7 +88,7 @@ fn edit(path: &Path, way: &str) -> ferrocdf::Result<()> {
                         "sync" => drop(file.sync()),
                         // Neither changes what is there, unless it goes to something else.
                         "put" => drop(put(&file).and_then(|()| file.sync())),
-                        "define" => drop(file.add_attribute(TITLE.0, TITLE.1).and_then(|()| file.sync())),
+                        "define" => drop(file.put_attribute(TITLE.0, TITLE.1).and_then(|()| file.sync())),
                         "end" => std::process::exit(0),
                         _ => {}
                     }

@@ -29,10 +29,10 @@ fn record(number: u64) -> Vec<f32> {
 
 /// What the process that is killed does: appends for ever. An existing file is gone on with.
 fn append(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = if path.exists() {
+    let file = if path.exists() {
         ferrocdf::append(path)?
     } else {
-        let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
+        let file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
         file.add_unlimited_dimension("time")?;
         file.add_dimension("x", WIDTH)?;
         let packed = file.add_variable::<f32>("packed", &["time", "x"])?.id();
@@ -46,13 +46,13 @@ fn append(path: &Path) -> ferrocdf::Result<()> {
     let mut next = file.dimension("time").map_or(0, |dim| dim.len());
     loop {
         for name in ["packed", "plain"] {
-            let mut var = file.variable_mut(name).expect("it was defined");
+            let var = file.variable_mut(name).expect("it was defined");
             var.put_values(&record(next), (next, ..))?;
         }
         next += 1;
         if next % SYNC == 0 {
-            file.add_attribute("last", next as i64)?;
-            file.add_attribute(&format!("at_{next}"), "x".repeat((next * 97 % 3000) as usize))?;
+            file.put_attribute("last", next as i64)?;
+            file.put_attribute(&format!("at_{next}"), "x".repeat((next * 97 % 3000) as usize))?;
             file.sync()?;
             let mut out = std::io::stdout().lock();
             // A parent that is gone has no use for more.
@@ -99,7 +99,7 @@ fn wrong(path: &Path, synced: u64) -> Option<String> {
     }
     for number in 0..synced {
         for name in ["packed", "plain"] {
-            let values = file.variable(name)?.get_values::<f32, _>((number, ..));
+            let values = file.variable(name).ok()?.get_values::<f32, _>((number, ..));
             if values.as_ref().ok() != Some(&record(number)) {
                 return Some(format!("record {number} of {name}: {:?}", values.map(|values| values[0])));
             }
@@ -107,7 +107,7 @@ fn wrong(path: &Path, synced: u64) -> Option<String> {
     }
     let missing = (1..=synced / SYNC)
         .map(|turn| turn * SYNC)
-        .find(|number| file.attribute(&format!("at_{number}")).is_none());
+        .find(|number| file.attribute(&format!("at_{number}")).is_err());
     missing.map(|number| format!("attribute at_{number} is not there"))
 }
 

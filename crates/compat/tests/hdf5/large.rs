@@ -61,7 +61,7 @@ fn open(path: &Path) -> (File, usize, usize) {
 
 /// Appends chunk after chunk, in several sessions.
 fn append_chunks(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
     file.add_unlimited_dimension("time")?;
     let var = file.add_variable::<i32>("v", &["time"])?.id();
     file.define(|model| {
@@ -71,7 +71,7 @@ fn append_chunks(path: &Path) -> ferrocdf::Result<()> {
     file.close()?;
     for session in 0..SESSIONS {
         let file = ferrocdf::append(path)?;
-        let mut var = file.variable_mut("v").expect("it was defined");
+        let var = file.variable_mut("v").expect("it was defined");
         for number in session * CHUNKS / SESSIONS..(session + 1) * CHUNKS / SESSIONS {
             var.put_values(&[number as i32 * 7], number..number + 1)?;
         }
@@ -81,7 +81,7 @@ fn append_chunks(path: &Path) -> ferrocdf::Result<()> {
 }
 
 fn define_variables(path: &Path) -> ferrocdf::Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
     file.add_dimension("x", 2)?;
     for number in 0..VARS {
         let var = file.add_variable::<i32>(&format!("v{number}"), &["x"])?.id();

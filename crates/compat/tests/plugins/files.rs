@@ -18,7 +18,7 @@ pub fn write_through<T: NetcdfType>(
     endian: Option<Endian>,
     values: &[T],
 ) -> Result<()> {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
+    let file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4))?;
     file.add_dimension("row", 400)?;
     file.add_dimension("column", values.len() as u64 / 400)?;
     let var = file.add_variable::<T>("v", &["row", "column"])?.id();

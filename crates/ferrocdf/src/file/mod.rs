@@ -11,6 +11,7 @@ mod open;
 mod refresh;
 mod state;
 
+use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -140,6 +141,21 @@ impl File {
 impl FileMut {
     fn new(file: File, target: WriteTarget) -> FileMut {
         FileMut { file, target, open: true }
+    }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File")
+            .field("path", &self.path())
+            .field("format", &self.format().kind_name())
+            .finish()
+    }
+}
+
+impl fmt::Debug for FileMut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.file.fmt(f)
     }
 }
 

@@ -3,19 +3,29 @@
 //! A handle is an id and a reference to its file; it asks the file's model anew at each call, so it stays true while
 //! the file changes.
 
-mod define;
+mod builder;
+mod group;
+mod remove;
+mod types;
 mod variable;
+mod variable_mut;
 
-pub use variable::{NetcdfType, Variable, VariableMut};
+pub use builder::VariableBuilder;
+pub use group::{Group, GroupMut};
+pub use variable::{NetcdfType, Variable};
+pub use variable_mut::VariableMut;
 
-use ferrocdf_model::{DimId, GroupId, Owner, Values, VarId};
+use std::fmt;
 
-use crate::File;
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{DimId, GroupId, Model, Owner, Type, Values, VarId};
+
+use crate::{File, FileMut};
 
 /// A dimension of an open file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// Its id.
+    /// Its id in the file's model.
     pub id: DimId,
     name: String,
     len: u64,
@@ -23,86 +33,181 @@ pub struct Dimension {
 }
 
 impl Dimension {
-    /// Its name.
+    fn of(model: &Model, id: DimId) -> Dimension {
+        let dim = model.dim(id);
+        Dimension { id, name: dim.name.to_string(), len: dim.len, unlimited: dim.unlimited }
+    }
+
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its length when the handle was made.
+    /// Returns the length that the dimension had when this handle was made.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether its length is 0.
+    /// True if the length was 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether it grows.
+    /// True if the dimension grows.
     pub fn is_unlimited(&self) -> bool {
         self.unlimited
     }
 }
 
+/// As in CDL: `lat = 180`, `time = UNLIMITED (3)`.
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unlimited {
+            true => write!(f, "{} = UNLIMITED ({})", self.name, self.len),
+            false => write!(f, "{} = {}", self.name, self.len),
+        }
+    }
+}
+
+/// The root group and what is in it. [`File::group`] leads to other groups; names may also be paths, such as `/model/wind`.
 impl File {
-    /// The variable called `name`: of the root group, or with a path, such as `/model/wind`, of another.
-    pub fn variable(&self, name: &str) -> Option<Variable<'_>> {
-        Some(Variable::new(self, self.model().find_var_at(name.as_bytes())?))
+    /// Returns the root group.
+    pub fn root(&self) -> Group<'_> {
+        Group::new(self, GroupId::ROOT)
     }
 
-    /// All variables, in definition order.
+    /// Finds a group by its path; see [`Group::group`].
+    pub fn group(&self, path: &str) -> Result<Group<'_>> {
+        self.root().group(path)
+    }
+
+    /// Returns the groups in the root group.
+    pub fn groups(&self) -> Vec<Group<'_>> {
+        self.root().groups()
+    }
+
+    /// Finds a variable by its name in the root group, or by its path; see [`Group::variable`].
+    pub fn variable(&self, path: &str) -> Result<Variable<'_>> {
+        self.root().variable(path)
+    }
+
+    /// Returns all variables of all groups, in definition order.
     pub fn variables(&self) -> impl Iterator<Item = Variable<'_>> {
         self.model().var_ids().map(|id| Variable::new(self, id))
     }
 
-    /// The dimension called `name` in the root group.
-    pub fn dimension(&self, name: &str) -> Option<Dimension> {
-        let id = self.model().find_dim(GroupId::ROOT, name.as_bytes())?;
-        Some(self.dimension_of(id))
-    }
-
-    /// All dimensions, in definition order.
-    pub fn dimensions(&self) -> Vec<Dimension> {
-        (0..self.model().dims().len()).map(|at| self.dimension_of(DimId(at as u32))).collect()
-    }
-
-    /// The length of a dimension of the root group.
-    pub fn dimension_len(&self, name: &str) -> Option<u64> {
-        Some(self.dimension(name)?.len)
-    }
-
-    /// The value of a global attribute.
-    pub fn attribute(&self, name: &str) -> Option<Values> {
-        attribute(self, Owner::Group(GroupId::ROOT), name)
-    }
-
-    /// Names and values of the global attributes, in definition order.
-    pub fn attributes(&self) -> Vec<(String, Values)> {
-        attributes(self, Owner::Group(GroupId::ROOT))
-    }
-
-    fn dimension_of(&self, id: DimId) -> Dimension {
-        let model = self.model();
-        let dim = model.dim(id);
-        Dimension { id, name: dim.name.to_string(), len: dim.len, unlimited: dim.unlimited }
-    }
-}
-
-fn attribute(file: &File, owner: Owner, name: &str) -> Option<Values> {
-    Some(file.model().find_attr(owner, name.as_bytes())?.value.clone())
-}
-
-fn attributes(file: &File, owner: Owner) -> Vec<(String, Values)> {
-    file.model().attrs(owner).iter().map(|attr| (attr.name.to_string(), attr.value.clone())).collect()
-}
-
-/// A variable by id: for callers that hold ids of the model.
-impl File {
-    /// The variable with an id of this file's model.
+    /// Returns the variable with an id of this file's model, for callers that hold ids.
     ///
     /// # Panics
     /// Later calls panic if the id is from another file.
     pub fn variable_of(&self, id: VarId) -> Variable<'_> {
         Variable::new(self, id)
     }
+
+    /// Finds a dimension by its name in the root group, or by its path; see [`Group::dimension`].
+    pub fn dimension(&self, path: &str) -> Result<Dimension> {
+        self.root().dimension(path)
+    }
+
+    /// Returns all dimensions of all groups, in definition order.
+    pub fn dimensions(&self) -> Vec<Dimension> {
+        self.look(|model| (0..model.dims().len()).map(|at| Dimension::of(model, DimId(at as u32))).collect())
+    }
+
+    /// Returns the value of a global attribute; see [`Group::attribute`].
+    pub fn attribute(&self, name: &str) -> Result<Values> {
+        self.root().attribute(name)
+    }
+
+    /// Returns names and values of the global attributes, in definition order.
+    pub fn attributes(&self) -> Vec<(String, Values)> {
+        self.root().attributes()
+    }
+}
+
+/// Definitions in the root group, as [`GroupMut`] has them for all groups. They lock the file for a moment, so they may be made
+/// from any thread.
+impl FileMut {
+    /// Returns the root group, to be changed.
+    pub fn root_mut(&self) -> GroupMut<'_> {
+        GroupMut::new(self, GroupId::ROOT)
+    }
+
+    /// Finds a group by its path, to be changed; see [`Group::group`].
+    pub fn group_mut(&self, path: &str) -> Result<GroupMut<'_>> {
+        self.root_mut().group_mut(path)
+    }
+
+    /// Finds a variable by its name in the root group or by its path, to be written; see [`Group::variable`].
+    pub fn variable_mut(&self, path: &str) -> Result<VariableMut<'_>> {
+        self.root_mut().variable_mut(path)
+    }
+
+    /// Defines a group; see [`GroupMut::add_group`].
+    pub fn add_group(&self, name: &str) -> Result<GroupMut<'_>> {
+        self.root_mut().add_group(name)
+    }
+
+    /// Defines a dimension; see [`GroupMut::add_dimension`].
+    pub fn add_dimension(&self, name: &str, len: u64) -> Result<Dimension> {
+        self.root_mut().add_dimension(name, len)
+    }
+
+    /// Defines a dimension that grows; see [`GroupMut::add_unlimited_dimension`].
+    pub fn add_unlimited_dimension(&self, name: &str) -> Result<Dimension> {
+        self.root_mut().add_unlimited_dimension(name)
+    }
+
+    /// Defines a variable of numbers of type `T`; see [`GroupMut::add_variable`].
+    pub fn add_variable<T: NetcdfType>(&self, name: &str, dims: &[&str]) -> Result<VariableMut<'_>> {
+        self.root_mut().add_variable::<T>(name, dims)
+    }
+
+    /// Defines a variable of characters; see [`GroupMut::add_text_variable`].
+    pub fn add_text_variable(&self, name: &str, dims: &[&str]) -> Result<VariableMut<'_>> {
+        self.root_mut().add_text_variable(name, dims)
+    }
+
+    /// Defines a variable of a type that is known at run time only; see [`GroupMut::add_variable_of`].
+    pub fn add_variable_of(&self, ty: impl Into<Type>, name: &str, dims: &[&str]) -> Result<VariableMut<'_>> {
+        self.root_mut().add_variable_of(ty, name, dims)
+    }
+
+    /// Begins the definition of a variable with choices; see [`GroupMut::build_variable`].
+    pub fn build_variable(&self, name: &str, ty: impl Into<Type>, dims: &[&str]) -> VariableBuilder<'_> {
+        self.root_mut().build_variable(name, ty, dims)
+    }
+
+    /// Sets a global attribute; see [`GroupMut::put_attribute`].
+    pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
+        self.root_mut().put_attribute(name, value)
+    }
+
+    /// Removes a global attribute; see [`GroupMut::remove_attribute`].
+    pub fn remove_attribute(&self, name: &str) -> Result<()> {
+        self.root_mut().remove_attribute(name)
+    }
+
+    /// Gives a dimension another name; see [`GroupMut::rename_dimension`].
+    pub fn rename_dimension(&self, name: &str, to: &str) -> Result<()> {
+        self.root_mut().rename_dimension(name, to)
+    }
+}
+
+fn attribute(file: &File, owner: Owner, name: &str) -> Result<Values> {
+    let found = file.look(|model| {
+        let of = || match owner {
+            Owner::Group(group) => model.group_path(group),
+            Owner::Var(var) => model.var_path(var),
+        };
+        let missing = || Error::new(Code::ENOTATT, format!("{}: no attribute \"{name}\"", of()));
+        model.find_attr(owner, name.as_bytes()).map(|attr| attr.value.clone()).ok_or_else(missing)
+    });
+    file.named(found)
+}
+
+fn attributes(file: &File, owner: Owner) -> Vec<(String, Values)> {
+    file.look(|model| {
+        model.attrs(owner).iter().map(|attr| (attr.name.to_string(), attr.value.clone())).collect()
+    })
 }

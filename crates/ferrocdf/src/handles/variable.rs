@@ -1,15 +1,15 @@
 //! Variables: shape, attributes, data.
 
-use std::ops::Deref;
+use std::fmt;
 
 use ferrocdf_array::{Element, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Name, Owner, Type, Values, VarId};
+use ferrocdf_model::{Atomic, Owner, Type, Value, Values, VarId};
 
-use super::{Dimension, attribute, attributes};
-use crate::data::{in_of, out_of};
+use super::{Dimension, Group, attribute, attributes};
+use crate::data::out_of;
 use crate::elements::{elements, zeros};
-use crate::{Extents, File, FileMut};
+use crate::{Extents, File};
 
 /// A Rust number type and the netCDF type that holds it.
 pub trait NetcdfType: Element + Default {
@@ -33,13 +33,6 @@ pub struct Variable<'f> {
     id: VarId,
 }
 
-/// A variable of a writable file.
-#[derive(Clone, Copy)]
-pub struct VariableMut<'f> {
-    variable: Variable<'f>,
-    file: &'f FileMut,
-}
-
 impl<'f> Variable<'f> {
     pub(super) fn new(file: &'f File, id: VarId) -> Self {
         Variable { file, id }
@@ -57,7 +50,18 @@ impl<'f> Variable<'f> {
 
     /// Its name.
     pub fn name(&self) -> String {
-        self.file.model().var(self.id).name.to_string()
+        self.file.look(|model| model.var(self.id).name.to_string())
+    }
+
+    /// Its path from the root group, such as `/model/wind`.
+    pub fn path(&self) -> String {
+        self.file.look(|model| model.var_path(self.id))
+    }
+
+    /// The group that it is in.
+    pub fn group(&self) -> Group<'f> {
+        let group = self.file.look(|model| model.var(self.id).group);
+        Group::new(self.file, group)
     }
 
     /// Its type.
@@ -67,7 +71,7 @@ impl<'f> Variable<'f> {
 
     /// Its dimensions, slowest first.
     pub fn dimensions(&self) -> Vec<Dimension> {
-        self.file.model().var(self.id).dims.iter().map(|&dim| self.file.dimension_of(dim)).collect()
+        self.file.look(|model| model.var(self.id).dims.iter().map(|&dim| Dimension::of(model, dim)).collect())
     }
 
     /// The lengths of its dimensions.
@@ -85,8 +89,24 @@ impl<'f> Variable<'f> {
         self.shape().contains(&0)
     }
 
-    /// The value of an attribute.
-    pub fn attribute(&self, name: &str) -> Option<Values> {
+    /// Returns the value of an attribute.
+    ///
+    /// ```
+    /// # fn main() -> ferrocdf::Result<()> {
+    /// # let file = ferrocdf::FileMut::in_memory(&ferrocdf::CreateOptions::default())?;
+    /// # let variable = file.add_variable::<f32>("v", &[])?;
+    /// variable.put_attribute("scale_factor", 0.5f32)?;
+    /// variable.put_attribute("units", "kelvin")?;
+    /// let units: String = variable.attribute("units")?.try_into()?;
+    /// let scale: f64 = variable.attribute("scale_factor")?.try_into()?;
+    /// assert_eq!((&*units, scale), ("kelvin", 0.5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NC_ENOTATT`; those of the file for attributes that are read when they are first looked at.
+    pub fn attribute(&self, name: &str) -> Result<Values> {
         attribute(self.file, Owner::Var(self.id), name)
     }
 
@@ -154,6 +174,51 @@ impl<'f> Variable<'f> {
         })
     }
 
+    /// Reads strings. A null string is an empty text.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` for a variable of another type, and for text that is not UTF-8.
+    pub fn get_strings<E: Into<Extents>>(&self, extents: E) -> Result<Vec<String>> {
+        match self.get_all(extents)? {
+            Values::String(list) => {
+                Values::String(list).try_into().map_err(|error: Error| self.error(error.code, &*error.what))
+            }
+            _ => Err(self.error(Code::EBADTYPE, "it holds no strings; `get_text` reads characters")),
+        }
+    }
+
+    /// Reads one string.
+    ///
+    /// # Errors
+    /// As for [`Variable::get_strings`]; `NC_EEDGE` for extents of more than one element.
+    pub fn get_string<E: Into<Extents>>(&self, index: E) -> Result<String> {
+        let mut strings = self.get_strings(index)?;
+        match (strings.len(), strings.pop()) {
+            (1, Some(string)) => Ok(string),
+            (count, _) => Err(self.error(Code::EEDGE, format!("{count} strings where one is expected"))),
+        }
+    }
+
+    /// Reads values of a user-defined type: compounds, lists, enums and opaque bytes.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` for a variable of an atomic type.
+    pub fn get_user_values<E: Into<Extents>>(&self, extents: E) -> Result<Vec<Value>> {
+        match self.get_all(extents)? {
+            Values::User(_, list) => Ok(list),
+            _ => Err(self.error(Code::EBADTYPE, "it is of no user-defined type")),
+        }
+    }
+
+    /// Reads elements of any type, in that type, last dimension fastest.
+    ///
+    /// # Errors
+    /// `NC_EINVALCOORDS`, `NC_EEDGE` or `NC_ESTRIDE` for extents outside the variable.
+    pub fn get_all<E: Into<Extents>>(&self, extents: E) -> Result<Values> {
+        let selection = self.select(&extents.into())?;
+        self.file.read_selected(self.id, &selection)
+    }
+
     /// Reads elements as an array; dimensions asked for by index are left out.
     #[cfg(feature = "ndarray")]
     pub fn get<T: NetcdfType, E: Into<Extents>>(&self, extents: E) -> Result<ndarray::ArrayD<T>> {
@@ -183,141 +248,35 @@ impl<'f> Variable<'f> {
         }
     }
 
-    fn out_of_range<T>(&self) -> Error {
+    pub(super) fn out_of_range<T>(&self) -> Error {
         let (here, there) = (self.file.model().type_name(self.ty()), std::any::type_name::<T>());
         self.error(Code::ERANGE, format!("a number does not fit between {here} and {there}"))
     }
 
-    fn error(&self, code: Code, what: impl std::fmt::Display) -> Error {
+    pub(super) fn error(&self, code: Code, what: impl fmt::Display) -> Error {
         let path = self.file.model().var_path(self.id);
         Error::new(code, format!("{}: {path}: {what}", self.file.path().display()))
     }
 }
 
-impl<'f> Deref for VariableMut<'f> {
-    type Target = Variable<'f>;
-
-    fn deref(&self) -> &Variable<'f> {
-        &self.variable
+impl fmt::Debug for Variable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Variable")
+            .field("file", &self.file.path())
+            .field("variable", &self.to_string())
+            .finish()
     }
 }
 
-impl<'f> VariableMut<'f> {
-    pub(super) fn new(file: &'f FileMut, id: VarId) -> Self {
-        VariableMut { variable: Variable::new(file, id), file }
-    }
-
-    /// Sets an attribute, replacing one of the same name.
-    pub fn put_attribute(&mut self, name: &str, value: impl Into<Values>) -> Result<()> {
-        let value = value.into();
-        self.file.define(|model| model.put_attr(Owner::Var(self.id()), name, value))
-    }
-
-    /// Removes an attribute. Fails with `NC_ENOTATT`.
-    pub fn remove_attribute(&mut self, name: &str) -> Result<()> {
-        self.file.define(|model| model.del_attr(Owner::Var(self.id()), name).map(drop))
-    }
-
-    /// Sets the value that unwritten elements have, in the variable's own type.
-    pub fn set_fill_value<T: NetcdfType>(&mut self, value: T) -> Result<()>
-    where
-        Values: From<T>,
-    {
-        if self.ty() != T::ATOMIC.into() {
-            let model = self.file.model();
-            let (is, shall) = (T::ATOMIC, model.type_name(self.ty()));
-            return Err(self.error(Code::EBADTYPE, format!("a fill value of type {is}, it must be {shall}")));
-        }
-        self.put_attribute("_FillValue", value)
-    }
-
-    /// Leaves unwritten elements undefined.
-    pub fn set_no_fill(&mut self) -> Result<()> {
-        self.file.define(|model| {
-            model.var_mut(self.id()).storage.no_fill = true;
-            Ok(())
-        })
-    }
-
-    /// Gives it another name.
-    pub fn rename(&mut self, name: &str) -> Result<()> {
-        let name = Name::new(name)?;
-        self.file.define(|model| model.rename_var(self.id(), name))
-    }
-
-    /// Writes numbers, last dimension fastest; the record dimension grows as needed. `u8` also writes text.
-    ///
-    /// ```
-    /// # fn main() -> ferrocdf::Result<()> {
-    /// # let mut file = ferrocdf::FileMut::in_memory(&ferrocdf::CreateOptions::default())?;
-    /// file.add_unlimited_dimension("time")?;
-    /// let mut var = file.add_variable::<f32>("v", &["time"])?;
-    /// var.put_values(&[1.0f32, 2.0], ..)?;
-    /// var.put_value(5, [4])?;
-    /// let fill = f32::from_bits(0x7CF0_0000);
-    /// assert_eq!(var.get_values::<f32, _>(..)?, [1.0, 2.0, fill, fill, 5.0]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// An extent without an end on the record dimension is as long as `values` needs. Fails with `NC_ERANGE` if a
-    /// number does not fit in the variable's type, after all were written, and with `NC_EEDGE` if `values` is not
-    /// what the extents ask for.
-    pub fn put_values<T: NetcdfType, E: Into<Extents>>(&mut self, values: &[T], extents: E) -> Result<()> {
-        let grows = self.file.model().is_record(self.id());
-        let extents: Extents = extents.into();
-        let selection = extents
-            .resolve(&self.shape(), grows, Some(values.len() as u64))
-            .map_err(|error| self.error(error.code, &*error.what))?;
-        match self.file.write(self.id(), &selection, in_of(self.file, self.id(), values))? {
-            RangeCheck::InRange => Ok(()),
-            RangeCheck::OutOfRange => Err(self.out_of_range::<T>()),
-        }
-    }
-
-    /// Writes one element.
-    pub fn put_value<T: NetcdfType, E: Into<Extents>>(&mut self, value: T, index: E) -> Result<()> {
-        self.put_values(&[value], index)
-    }
-
-    /// Writes text to a variable of characters, padded with zero bytes to the number of characters in `extents`.
-    pub fn put_text<E: Into<Extents>>(&mut self, text: &str, extents: E) -> Result<()> {
-        let extents = extents.into();
-        let selection = extents.resolve(&self.shape(), false, None);
-        let selection = selection.map_err(|error| self.error(error.code, &*error.what))?;
-        let mut bytes = text.as_bytes().to_vec();
-        let room = elements(&selection)?;
-        if bytes.len() > room {
-            return Err(
-                self.error(Code::EEDGE, format!("{} bytes of text for {room} characters", bytes.len()))
-            );
-        }
-        bytes.resize(room, 0);
-        self.put_values(&bytes, &extents)
-    }
-
-    /// Writes an array, whose shape must be that of the extents.
-    #[cfg(feature = "ndarray")]
-    pub fn put<T, E, S, D>(&mut self, values: &ndarray::ArrayBase<S, D>, extents: E) -> Result<()>
-    where
-        T: NetcdfType,
-        E: Into<Extents>,
-        S: ndarray::Data<Elem = T>,
-        D: ndarray::Dimension,
-    {
-        let extents = extents.into();
-        let grows = self.file.model().is_record(self.id());
-        let selection = extents
-            .resolve(&self.shape(), grows, Some(values.len() as u64))
-            .map_err(|error| self.error(error.code, &*error.what))?;
-        let wanted = extents.result_shape(&selection);
-        if values.shape() != wanted {
-            let what = format!("an array of shape {:?} for extents of shape {wanted:?}", values.shape());
-            return Err(self.error(Code::EEDGE, what));
-        }
-        match values.as_slice() {
-            Some(slice) => self.put_values(slice, extents),
-            None => self.put_values(&values.iter().copied().collect::<Vec<T>>(), extents),
+/// As in CDL, with the path: `float /model/wind(time, lat, lon)`.
+impl fmt::Display for Variable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ty, path) =
+            self.file.look(|model| (model.type_name(model.var(self.id).ty), model.var_path(self.id)));
+        let dims: Vec<String> = self.dimensions().iter().map(|dim| dim.name().to_string()).collect();
+        match dims.is_empty() {
+            true => write!(f, "{ty} {path}"),
+            false => write!(f, "{ty} {path}({})", dims.join(", ")),
         }
     }
 }

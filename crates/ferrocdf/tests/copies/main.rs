@@ -37,7 +37,7 @@ fn row(number: u64) -> Vec<i32> {
 }
 
 fn fill(file: &FileMut) {
-    let mut v = file.variable_mut("v").unwrap();
+    let v = file.variable_mut("v").unwrap();
     (0..ROWS).for_each(|number| v.put_values(&row(number), (number, ..)).unwrap());
 }
 

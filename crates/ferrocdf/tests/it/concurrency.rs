@@ -115,7 +115,7 @@ fn readers_see_whole_records_while_one_thread_appends() {
 
 #[test]
 fn writers_of_different_variables_do_not_disturb_each_other() {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::CLASSIC)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(Format::CLASSIC)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     let names: Vec<String> = (0..THREADS).map(|thread| format!("v{thread}")).collect();
     for name in &names {
@@ -149,7 +149,7 @@ fn programs_may_have_a_pool_of_their_own() {
     const PART: u64 = 1 << 18;
     let (done, finished) = std::sync::mpsc::channel();
     thread::spawn(move || {
-        let mut file = FileMut::in_memory(&CreateOptions::format(Format::DATA64)).unwrap();
+        let file = FileMut::in_memory(&CreateOptions::format(Format::DATA64)).unwrap();
         file.add_dimension("part", PARTS).unwrap();
         file.add_dimension("x", PART).unwrap();
         file.add_variable::<f64>("v", &["part", "x"]).unwrap();

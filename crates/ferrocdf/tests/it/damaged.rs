@@ -6,13 +6,13 @@ use ferrocdf_store::MemoryBlob;
 use ferrocdf::{CreateOptions, File, FileMut, Format, Owner, Values, VarId};
 
 fn sample(format: Format) -> Vec<u8> {
-    let mut file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     file.add_dimension("x", 3).unwrap();
-    file.add_attribute("title", "damaged").unwrap();
-    let mut fixed = file.add_variable::<i16>("fixed", &["x"]).unwrap();
+    file.put_attribute("title", "damaged").unwrap();
+    let fixed = file.add_variable::<i16>("fixed", &["x"]).unwrap();
     fixed.put_values(&[1i16, 2, 3], ..).unwrap();
-    let mut record = file.add_variable::<f64>("record", &["t", "x"]).unwrap();
+    let record = file.add_variable::<f64>("record", &["t", "x"]).unwrap();
     record.put_attribute("units", "m").unwrap();
     record.put_values(&[1.0f64, 2.0, 3.0], (0, ..)).unwrap();
     file.into_bytes().unwrap().unwrap()
@@ -53,7 +53,7 @@ fn an_edited_file_keeps_its_data() {
         let file = File::from_bytes(edit(sample(format)).unwrap()).unwrap();
         assert_eq!(file.read_values(VarId(0), &[0], &[3]).unwrap(), Values::Short(vec![9, 2, 3]));
         assert_eq!(file.variable("record").unwrap().get_values::<f64, _>(..).unwrap(), [1.0, 2.0, 3.0]);
-        assert_eq!(file.attribute("history"), Some("edited".into()));
+        assert_eq!(file.attribute("history"), Ok("edited".into()));
     }
 }
 

@@ -25,11 +25,11 @@ fn toy_driver_keeps_the_laws() {
 
 /// A file of a format with a variable of each layout that it has.
 fn file_of(format: Format) -> Vec<u8> {
-    let mut file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
     file.add_unlimited_dimension("time").unwrap();
     file.add_dimension("y", 4).unwrap();
     file.add_dimension("x", 5).unwrap();
-    file.add_attribute("title", "all layouts").unwrap();
+    file.put_attribute("title", "all layouts").unwrap();
     for (name, ty, dims) in [
         ("scalar", Atomic::Double, &[][..]),
         ("fixed", Atomic::Int, &["y", "x"]),

@@ -142,7 +142,7 @@ fn a_file_that_names_itself() {
     let path = folder.path().join("me.h5");
     std::fs::write(&path, builder.finish(root)).unwrap();
     let file = File::open(&path).unwrap();
-    assert!(file.variable("v2").is_some());
+    assert!(file.variable("v2").is_ok());
     let words = words(&file);
     assert!(words.contains("/loop: ") && words.contains("in a circle"), "{words}");
     assert!(words.contains("the group is within itself"), "{words}");

@@ -123,7 +123,7 @@ fn dims_of(file: &FileMut, path: &str) -> Vec<String> {
 #[test]
 fn a_renamed_made_up_dimension_keeps_its_name_and_its_variables() {
     for link_order in [true, false] {
-        let mut file = sample(link_order);
+        let file = sample(link_order);
         let [old, _] = &dims_of(&file, "a")[..] else { panic!() };
         file.rename_dimension(old, "rows").unwrap();
         let file = again(file, "a renamed dimension");
@@ -164,13 +164,13 @@ fn a_new_dimension_takes_no_variable_from_made_up_ones() {
 
 #[test]
 fn a_new_dimension_takes_no_variable_from_scales_of_its_length() {
-    let mut file = hdf5(false, |editor, root| {
+    let file = hdf5(false, |editor, root| {
         dataset(editor, root, "v", &[4]);
         dataset(editor, root, "w", &[4, 4]);
     });
     file.add_dimension("zz", 4).unwrap();
     let file = again(file, "a scale is made");
-    let mut file = with_late(file);
+    let file = with_late(file);
     let before = dims_of(&file, "late");
     file.add_dimension("aa", 4).unwrap();
     let file = again(file, "a scale before the others");
@@ -180,7 +180,7 @@ fn a_new_dimension_takes_no_variable_from_scales_of_its_length() {
 #[test]
 fn a_variable_on_a_made_up_dimension_leaves_the_others_where_they_are() {
     for link_order in [true, false] {
-        let mut file = sample(link_order);
+        let file = sample(link_order);
         let before = shown(&file).1;
         let on = dims_of(&file, "square")[1].clone();
         file.add_variable::<i32>("new", &[&on]).unwrap();
@@ -204,7 +204,7 @@ fn a_variable_that_gets_the_name_of_a_made_up_dimension_is_its_scale() {
 
 #[test]
 fn a_dataset_with_the_name_of_a_made_up_dimension_stays_a_variable() {
-    let mut file = hdf5(true, |editor, root| {
+    let file = hdf5(true, |editor, root| {
         dataset(editor, root, "v", &[4]);
         dataset(editor, root, "phony_dim_0", &[3, 4]);
     });
@@ -215,7 +215,7 @@ fn a_dataset_with_the_name_of_a_made_up_dimension_stays_a_variable() {
 
 /// A file whose dimension has the name of the made-up one of `b`.
 fn with_dimension_of_the_name() -> FileMut {
-    let mut file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("phony_dim_1", 4).unwrap();
     file.add_variable::<f32>("a", &["phony_dim_1"]).unwrap();
     edited(file, |editor, root| {
@@ -336,8 +336,8 @@ fn removals_keep_made_up_dimensions() {
 
 #[test]
 fn attributes_and_values_make_no_scales() {
-    let mut file = sample(true);
-    file.add_attribute("note", "more").unwrap();
+    let file = sample(true);
+    file.put_attribute("note", "more").unwrap();
     file.variable_mut("q").unwrap().put_values(&[1, 2, 3], ..).unwrap();
     file.define(|model| model.def_group(ROOT, "new").map(drop)).unwrap();
     let bytes = file.into_bytes().unwrap().unwrap();
@@ -423,7 +423,7 @@ fn ids(file: &FileMut, name: &str) -> Vec<String> {
 #[test]
 fn scales_and_datasets_refer_to_each_other() {
     let old = |list: &[&str]| list.iter().map(|path| format!("/{path}")).collect::<Vec<_>>();
-    let mut file = unscaled();
+    let file = unscaled();
     let phony = [dims_of(&file, "b/on_x"), dims_of(&file, "k/line")].concat();
     file.add_dimension("aa", 3).unwrap();
     let file = again_but_aliases(file);
@@ -437,7 +437,7 @@ fn scales_and_datasets_refer_to_each_other() {
         ("/second", vec![old(&["s"]), old(&["s", "t"])]),
     ];
     assert_eq!(found, wanted.map(|(path, lists)| (path.to_string(), lists)));
-    let mut file = unscaled();
+    let file = unscaled();
     file.rename_dimension("s", "lines").unwrap();
     file.rename_dimension("t", "rows").unwrap();
     let file = again_but_aliases(file);
@@ -536,18 +536,18 @@ fn a_rename_under_the_second_path_of_a_group_is_refused() {
 
 #[test]
 fn a_scale_that_a_new_variable_takes_over_moves_no_dataset() {
-    let mut file = unscaled();
+    let file = unscaled();
     assert_eq!(dims_of(&file, "none"), ["s", "t"]);
     file.add_variable::<f32>("fresh", &["s"]).unwrap();
     let file = again_but_aliases(file);
     assert_eq!(lists(file).iter().filter(|(path, _)| path == "/none").count(), 0);
     // A dimension without variable is the last one of its group once it has one.
-    let mut file = hdf5(true, |editor, root| {
+    let file = hdf5(true, |editor, root| {
         dataset(editor, root, "q", &[5]);
     });
     file.add_dimension("x", 4).unwrap();
     file.add_dimension("y", 4).unwrap();
-    let mut file = with_late(file);
+    let file = with_late(file);
     assert_eq!(dims_of(&file, "late"), ["x"]);
     file.add_variable::<f32>("x", &["x"]).unwrap();
     let file = again(file, "a new coordinate");
@@ -556,7 +556,7 @@ fn a_scale_that_a_new_variable_takes_over_moves_no_dataset() {
 
 #[test]
 fn a_dataset_whose_scales_are_gone_gets_others() {
-    let mut file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::in_memory(&ferrocdf::CreateOptions::format(Format::NETCDF4)).unwrap();
     for (name, len) in [("x", 4), ("z", 5), ("y", 6)] {
         file.add_dimension(name, len).unwrap();
     }
@@ -564,14 +564,14 @@ fn a_dataset_whose_scales_are_gone_gets_others() {
     let file =
         edited(file, |editor, root| ["x", "z"].iter().for_each(|name| editor.unlink(root, name).unwrap()));
     // Datasets take the space of the old scales.
-    let mut file = edited(file, |editor, root| {
+    let file = edited(file, |editor, root| {
         for number in 0..8 {
             dataset(editor, root, &format!("other_{number}"), &[9]);
         }
     });
     assert_eq!(dims_of(&file, "v"), ["y", "phony_dim_3", "phony_dim_4"]);
     file.add_dimension("a", 4).unwrap();
-    let mut file = again(file, "scales for those that are gone");
+    let file = again(file, "scales for those that are gone");
     file.rename_dimension("phony_dim_3", "z").unwrap();
     file.rename_dimension("phony_dim_4", "x").unwrap();
     let file = again(file, "a rename of the new scales");
@@ -584,7 +584,7 @@ fn a_dataset_whose_scales_are_gone_gets_others() {
 
 #[test]
 fn a_dataset_that_becomes_a_scale_keeps_its_other_dimensions() {
-    let mut file = sample(false);
+    let file = sample(false);
     // By its length it would be found first.
     file.add_dimension("A0", 4).unwrap();
     let file = again(file, "a new dimension");

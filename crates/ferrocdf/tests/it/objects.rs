@@ -21,7 +21,7 @@ fn content(store: &Objects) -> Option<Vec<u8>> {
 
 /// Defines `x(t, n)` in a new file.
 fn created(location: &Location, format: Format) -> FileMut {
-    let mut file = FileMut::create_at(location, &CreateOptions::format(format)).unwrap();
+    let file = FileMut::create_at(location, &CreateOptions::format(format)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     file.add_dimension("n", 3).unwrap();
     file.add_variable::<i32>("x", &["t", "n"]).unwrap();
@@ -116,7 +116,7 @@ fn aborted_and_existing_objects_stay_as_they_were() {
 #[test]
 fn large_object_is_written_in_any_order() {
     let (store, location) = store();
-    let mut file = FileMut::create_at(&location, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::create_at(&location, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("n", 3 << 20).unwrap();
     file.add_variable::<i32>("x", &["n"]).unwrap();
     let all: Vec<i32> = (0..3 << 20).collect();

@@ -5,7 +5,7 @@ use ferrocdf::{Code, CreateOptions, File, FileMut, Format, GroupId, copy_data};
 const FILL: i32 = -2147483647;
 
 fn file() -> FileMut {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::CLASSIC)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(Format::CLASSIC)).unwrap();
     file.add_unlimited_dimension("time").unwrap();
     file.add_dimension("x", 3).unwrap();
     file.add_variable::<i32>("fixed", &["x"]).unwrap();
@@ -17,12 +17,12 @@ fn file() -> FileMut {
 #[test]
 fn a_put_of_the_wrong_length_changes_nothing() {
     let file = file();
-    let mut v = file.variable_mut("v").unwrap();
+    let v = file.variable_mut("v").unwrap();
     let error = v.put_values(&[1i32, 2], (5..10, ..)).unwrap_err();
     assert_eq!(error.code, Code::EEDGE);
     assert!(error.what.contains("2 values for a selection of 15 elements"), "{error}");
-    assert_eq!(file.dimension_len("time"), Some(0));
-    let mut fixed = file.variable_mut("fixed").unwrap();
+    assert_eq!(file.dimension("time").unwrap().len(), 0);
+    let fixed = file.variable_mut("fixed").unwrap();
     assert_eq!(fixed.put_values(&[1i32, 2], ..).unwrap_err().code, Code::EEDGE);
     assert_eq!(fixed.get_values::<i32, _>(..).unwrap(), [FILL; 3]);
 }
@@ -30,7 +30,7 @@ fn a_put_of_the_wrong_length_changes_nothing() {
 #[test]
 fn a_fill_value_must_be_of_the_variables_type() {
     let file = file();
-    let mut v = file.variable_mut("v").unwrap();
+    let v = file.variable_mut("v").unwrap();
     assert_eq!(v.set_fill_value(1.5f32).unwrap_err().code, Code::EBADTYPE);
     v.set_fill_value(7i32).unwrap();
     v.put_value(1, [1, 1]).unwrap();
@@ -68,7 +68,7 @@ fn copies_in_both_directions_at_once_end() {
 #[test]
 fn an_array_of_another_shape_is_refused() {
     let file = file();
-    let mut v = file.variable_mut("v").unwrap();
+    let v = file.variable_mut("v").unwrap();
     let array = ndarray::Array2::<i32>::zeros((3, 2));
     assert_eq!(v.put(&array, (0..2, ..)).unwrap_err().code, Code::EEDGE);
     v.put(&array.t(), (0..2, ..)).unwrap();
@@ -81,7 +81,7 @@ fn records_that_are_made_without_data_hold_fill_values() {
     let v = file.look(|model| model.find_var(GroupId::ROOT, b"v")).unwrap();
     file.grow(v, 2).unwrap();
     file.grow(v, 1).unwrap();
-    assert_eq!(file.dimension_len("time"), Some(2));
+    assert_eq!(file.dimension("time").unwrap().len(), 2);
     let fixed = file.look(|model| model.find_var(GroupId::ROOT, b"fixed")).unwrap();
     file.grow(fixed, 9).unwrap();
     let file = File::from_bytes(file.into_bytes().unwrap().unwrap()).unwrap();

@@ -7,7 +7,7 @@ use ferrocdf::{CreateOptions, File, FileMut, Format, OpenOptions};
 /// A classic file with one record.
 fn make(folder: &Path) -> PathBuf {
     let path = folder.join("records.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::DATA64)).unwrap();
+    let file = FileMut::create(&path, &CreateOptions::format(Format::DATA64)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     file.add_variable::<f64>("v", &["t"]).unwrap();
     append(&file, 0);
@@ -22,7 +22,7 @@ fn append(file: &FileMut, record: u64) {
 
 /// Makes the header outgrow its place, so that a copy replaces the file.
 fn replace(file: &mut FileMut) {
-    file.add_attribute("history", "x".repeat(1000)).unwrap();
+    file.put_attribute("history", "x".repeat(1000)).unwrap();
     file.commit().unwrap();
 }
 
@@ -39,7 +39,7 @@ fn a_reader_sees_records_behind_a_replacement_when_it_refreshes() {
             reader.refresh().unwrap();
             let expected: Vec<f64> = (0..=record).map(|record| record as f64).collect();
             assert_eq!(reader.variable("v").unwrap().get_values::<f64, _>(..).unwrap(), expected);
-            assert!(reader.attribute("history").is_some());
+            assert!(reader.attribute("history").is_ok());
         }
         drop(writer);
         std::fs::remove_file(&path).unwrap();

@@ -112,7 +112,7 @@ fn chunks_side_by_side_are_one_request() {
 #[test]
 fn chunks_of_slow_files_are_copied_unopened() {
     let file = |filters: &[u32], values: &[i32]| {
-        let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+        let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
         file.add_dimension("x", 1000).unwrap();
         file.add_variable::<i32>("v", &["x"]).unwrap();
         file.define(|model| {

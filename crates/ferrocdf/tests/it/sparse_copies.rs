@@ -10,7 +10,7 @@ const BUDGET: usize = 1 << 20;
 
 /// A file in memory with `v(t, x)` of 200 elements, in chunks of this shape, which has this fill value.
 fn file(chunk: &[u64], fill: i32) -> FileMut {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     file.add_dimension("x", 20).unwrap();
     file.add_variable::<i32>("v", &["t", "x"]).unwrap();
@@ -88,7 +88,7 @@ fn unwritten_elements_are_written_over_those_that_are_there() {
 
 #[test]
 fn records_that_another_variable_has_are_not_written() {
-    let mut source = file(&[10, 10], -7);
+    let source = file(&[10, 10], -7);
     put(&source, 5, (9, 3));
     source.add_variable::<i32>("longer", &["t"]).unwrap();
     source.variable_mut("longer").unwrap().put_values(&[5], 499..500).unwrap();
@@ -116,7 +116,7 @@ fn new_variables_get_the_fill_value_of_the_source() {
 
 /// A file in memory with a variable of an enumeration, in chunks of 10, which has this fill value.
 fn kinds(fill: i128) -> FileMut {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 100).unwrap();
     file.define(|model| {
         let members = [("none", 0), ("some", 1), ("all", 2)];

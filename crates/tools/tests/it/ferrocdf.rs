@@ -197,7 +197,7 @@ fn names_that_are_not_netcdf_names_are_mapped_by_copy_and_refused_by_strict() {
 fn fill_values_of_another_type_are_converted_or_renamed_by_copy() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::CLASSIC)).unwrap();
+    let file = FileMut::create(&path, &CreateOptions::format(Format::CLASSIC)).unwrap();
     for (name, fill) in [("fits", Values::Double(vec![-9999.0])), ("half", Values::Double(vec![0.5]))] {
         file.add_variable::<i32>(name, &[]).unwrap();
         let var = file.model().find_var_at(name.as_bytes()).unwrap();
@@ -230,7 +230,7 @@ fn fill_values_of_another_type_are_converted_or_renamed_by_copy() {
     assert!(ferrocdf(&["copy", "--strict", "-4", "a.nc", "d.nc"], folder.path()).2.contains("--strict"));
     // Those whose type they do not hold are converted.
     let path = folder.path().join("wide.nc");
-    let mut file = FileMut::create(&path, &CreateOptions::format(Format::DATA64)).unwrap();
+    let file = FileMut::create(&path, &CreateOptions::format(Format::DATA64)).unwrap();
     file.add_variable::<f32>("wide", &[]).unwrap();
     let var = file.model().find_var_at(b"wide").unwrap();
     file.define(|model| model.put_attr(Owner::Var(var), "_FillValue", Values::Ubyte(vec![200]))).unwrap();

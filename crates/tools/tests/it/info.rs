@@ -101,9 +101,8 @@ fn rows_that_were_never_written_and_dimensions_of_other_groups_are_named() {
     };
     run(&["gen", "-4", "-o", "whole.nc", "a.cdl"]);
     // Records that ncgen fills up are written.
-    let mut made =
-        ferrocdf::FileMut::create(&file, &ferrocdf::CreateOptions::format(ferrocdf::Format::NETCDF4))
-            .unwrap();
+    let made = ferrocdf::FileMut::create(&file, &ferrocdf::CreateOptions::format(ferrocdf::Format::NETCDF4))
+        .unwrap();
     made.add_unlimited_dimension("t").unwrap();
     for (name, len) in [("long", 4), ("short", 3), ("none", 0)] {
         made.add_variable::<i32>(name, &["t"]).unwrap();

@@ -25,7 +25,7 @@ fn values_that_lose_digits_again_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (source, copy) = (path("scaled.nc"), path("copy.nc"));
-    let mut file = FileMut::create(&source, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::create(&source, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 40_000).unwrap();
     let var = file.add_variable::<f32>("v", &["x"]).unwrap().id();
     let digits = |model: &mut ferrocdf::Model| {
@@ -93,7 +93,7 @@ fn copies_of_sparse_files_are_sparse() {
     let (source, copy) = (path("sparse.nc"), path("copy.nc"));
     let space = |path: &str| std::fs::metadata(path).unwrap().blocks() * 512;
     // A variable of 32 MiB, and records of 16 MiB, with few values in them.
-    let mut file = FileMut::create(&source, &CreateOptions::format(Format::CLASSIC)).unwrap();
+    let file = FileMut::create(&source, &CreateOptions::format(Format::CLASSIC)).unwrap();
     file.add_dimension("x", LEN).unwrap();
     file.add_unlimited_dimension("t").unwrap();
     file.add_dimension("y", LEN / 2).unwrap();
@@ -168,7 +168,7 @@ fn words_of_the_output_count_with_a_kind_and_without() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let source = at("in.nc");
-    let file = ferrocdf::create(&source).unwrap();
+    let file = FileMut::create(&source, &CreateOptions::format(Format::DATA64)).unwrap();
     file.define(|model| {
         let x = model.def_dim(GroupId::ROOT, "x", Some(3))?;
         model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[x])

@@ -65,7 +65,7 @@ fn chunks_that_netcdf_never_wrote_are_missing_in_copies() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (source, copy) = (path("source.nc"), path("copy.nc"));
-    let mut file = FileMut::create(&source, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::create(&source, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 1 << 20).unwrap();
     for (name, fill) in [("default", None), ("nan", Some(f32::NAN)), ("none", None)] {
         let var = file.add_variable::<f32>(name, &["x"]).unwrap().id();
@@ -114,7 +114,7 @@ fn copies_of_sparse_files_to_other_formats_are_sparse() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (source, copy) = (path("sparse.nc"), path("copy.nc"));
     for format in [Format::CLASSIC, Format::DATA64, Format::NETCDF4] {
-        let mut file = FileMut::create(&source, &CreateOptions::format(format)).unwrap();
+        let file = FileMut::create(&source, &CreateOptions::format(format)).unwrap();
         file.add_dimension("x", LEN).unwrap();
         file.set_no_fill(true).unwrap();
         for name in ["v", "w"] {

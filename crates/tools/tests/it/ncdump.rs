@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
-use ferrocdf::{CreateOptions, Format};
+use ferrocdf::{CreateOptions, FileMut, Format};
 use ferrocdf_tools::ncgen::Program;
 
 fn run_into(out: &mut dyn Write, args: &[&str], path: &Path) -> (i32, String) {
@@ -23,10 +23,10 @@ fn run(args: &[&str], path: &Path) -> (i32, String, String) {
 
 fn file(folder: &Path, rows: usize, columns: usize) -> std::path::PathBuf {
     let path = folder.join("some.file.nc");
-    let mut file = ferrocdf::create(&path).unwrap();
+    let file = FileMut::create(&path, &CreateOptions::format(Format::DATA64)).unwrap();
     file.add_unlimited_dimension("time").unwrap();
     file.add_dimension("x", columns as u64).unwrap();
-    let mut v = file.add_variable::<f32>("v", &["time", "x"]).unwrap();
+    let v = file.add_variable::<f32>("v", &["time", "x"]).unwrap();
     v.put_attribute("units", "K").unwrap();
     for row in 0..rows {
         let values: Vec<f32> = (0..columns).map(|column| row as f32 + column as f32 / 4.0).collect();
@@ -138,7 +138,7 @@ fn output_that_cannot_be_written() {
 fn what_cannot_be_read_is_told_behind_all_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.nc");
-    let mut file = ferrocdf::FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = ferrocdf::FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_variable::<i32>("sound", &[]).unwrap().put_values(&[7], ..).unwrap();
     file.add_variable::<i32>("broken", &[]).unwrap().put_attribute("note", "xyzzy").unwrap();
     file.close().unwrap();

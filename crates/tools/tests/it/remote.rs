@@ -140,10 +140,10 @@ fn settings_of_files_reach_requests() {
 
 /// A netCDF-4 file whose metadata lies between its data.
 fn scattered() -> Vec<u8> {
-    let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 400_000).unwrap();
     for name in ["a", "b", "c", "d"] {
-        let mut variable = file.add_variable::<i32>(name, &["x"]).unwrap();
+        let variable = file.add_variable::<i32>(name, &["x"]).unwrap();
         (0..20).for_each(|at| variable.put_attribute(&format!("a{at}"), "of 20").unwrap());
         variable.put_values(&vec![7; 400_000], ..).unwrap();
         file.sync().unwrap();

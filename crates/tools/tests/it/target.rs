@@ -46,7 +46,7 @@ fn text(path: &Path) -> &str {
 
 /// A file whose second variable has a chunk that cannot be decoded.
 fn damaged(path: &Path) {
-    let mut file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::create(path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 4000).unwrap();
     for name in ["whole", "damaged"] {
         let var = file.add_variable::<i32>(name, &["x"]).unwrap().id();
@@ -240,7 +240,7 @@ fn file_that_another_writer_holds_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let [source, held] = ["source.nc", "held.nc"].map(|name| folder.path().join(name));
     assert_eq!(ncgen(&["-o", text(&source)], TEXT).0, 0);
-    let mut file = FileMut::create(&held, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::create(&held, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("mine", 3).unwrap();
     file.sync().unwrap();
     for (code, said) in [nccopy(&["-3", text(&source), text(&held)]), ncgen(&["-4", "-o", text(&held)], TEXT)]
@@ -284,7 +284,7 @@ fn signal_that_ends_the_tool_removes_the_temporary_file() {
 fn signal_that_ends_nccopy_removes_the_folder_of_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("source.nc");
-    let mut file = FileMut::create(&source, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::create(&source, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 100_000).unwrap();
     file.add_variable::<i32>("v", &["x"]).unwrap();
     let values: Vec<i32> = (1..=100_000).collect();

@@ -1,0 +1,361 @@
+//! Groups: what is in them, by name and in definition order.
+
+use std::fmt;
+use std::ops::Deref;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{DimId, GroupId, Model, Name, Owner, Type, UserType, Values, VarId};
+
+use super::{Dimension, NetcdfType, Variable, VariableBuilder, VariableMut, attribute, attributes};
+use crate::{File, FileMut};
+
+/// A group of an open file. Names of other objects may be paths from this group, such as `model/wind`, or from the root
+/// group, such as `/model/wind`.
+#[derive(Clone, Copy)]
+pub struct Group<'f> {
+    file: &'f File,
+    id: GroupId,
+}
+
+/// A group of a writable file. Changes lock the file for a moment, so they may be made from any thread.
+pub struct GroupMut<'f> {
+    group: Group<'f>,
+    file: &'f FileMut,
+}
+
+impl<'f> Group<'f> {
+    pub(super) fn new(file: &'f File, id: GroupId) -> Group<'f> {
+        Group { file, id }
+    }
+
+    /// Returns the file of the group.
+    pub fn file(&self) -> &'f File {
+        self.file
+    }
+
+    /// Returns the id of the group in the file's model.
+    pub fn id(&self) -> GroupId {
+        self.id
+    }
+
+    /// Returns the name; that of the root group is empty.
+    pub fn name(&self) -> String {
+        self.file.look(|model| model.group(self.id).name.to_string())
+    }
+
+    /// Returns the path from the root group: `/` for that group, `/model/run` for others.
+    pub fn path(&self) -> String {
+        self.file.look(|model| model.group_path(self.id))
+    }
+
+    /// Returns the group around this one; `None` for the root group.
+    pub fn parent(&self) -> Option<Group<'f>> {
+        let parent = self.file.look(|model| model.group(self.id).parent);
+        parent.map(|id| Group::new(self.file, id))
+    }
+
+    /// Finds a group.
+    ///
+    /// # Errors
+    /// `NC_ENOGRP`, with the names that there are.
+    pub fn group(&self, path: &str) -> Result<Group<'f>> {
+        Ok(Group::new(self.file, self.find_group(path)?))
+    }
+
+    /// Returns the groups that are defined in this one.
+    pub fn groups(&self) -> Vec<Group<'f>> {
+        let ids = self.file.look(|model| model.group(self.id).groups.clone());
+        ids.into_iter().map(|id| Group::new(self.file, id)).collect()
+    }
+
+    /// Finds a variable.
+    ///
+    /// # Errors
+    /// `NC_ENOTVAR`, with the names that there are.
+    pub fn variable(&self, path: &str) -> Result<Variable<'f>> {
+        Ok(Variable::new(self.file, self.find_variable(path)?))
+    }
+
+    /// Returns the variables that are defined in this group.
+    pub fn variables(&self) -> Vec<Variable<'f>> {
+        let ids = self.file.look(|model| model.group(self.id).vars.clone());
+        ids.into_iter().map(|id| Variable::new(self.file, id)).collect()
+    }
+
+    /// Finds a dimension: a name alone also finds one of a group around this one, as in netCDF.
+    ///
+    /// # Errors
+    /// `NC_EBADDIM`, with the names that there are.
+    pub fn dimension(&self, path: &str) -> Result<Dimension> {
+        self.look(|model| find_dim(model, self.id, path).map(|id| Dimension::of(model, id)))
+    }
+
+    /// Returns the dimensions that are defined in this group.
+    pub fn dimensions(&self) -> Vec<Dimension> {
+        self.file.look(|model| model.group(self.id).dims.iter().map(|&id| Dimension::of(model, id)).collect())
+    }
+
+    /// Finds a user-defined type: a name alone also finds one of a group around this one.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE`.
+    pub fn user_type(&self, path: &str) -> Result<(Type, UserType)> {
+        self.look(|model| {
+            let missing = || Error::new(Code::EBADTYPE, format!("no type \"{path}\""));
+            let (group, name) = split(model, self.id, path).ok_or_else(missing)?;
+            let found = match path.contains('/') {
+                true => model.type_in(group, name),
+                false => model.and_parents(group).find_map(|group| model.type_in(group, name)),
+            };
+            let id = found.ok_or_else(missing)?;
+            Ok((Type::User(id), model.user_type(id).clone()))
+        })
+    }
+
+    /// Returns the value of an attribute.
+    ///
+    /// ```
+    /// # fn main() -> ferrocdf::Result<()> {
+    /// # let file = ferrocdf::FileMut::in_memory(&ferrocdf::CreateOptions::default())?;
+    /// file.put_attribute("Conventions", "CF-1.12")?;
+    /// let conventions: String = file.attribute("Conventions")?.try_into()?;
+    /// assert_eq!(conventions, "CF-1.12");
+    /// assert_eq!(file.attribute("title").unwrap_err().code, ferrocdf::Code::ENOTATT);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NC_ENOTATT`; those of the file for attributes that are read when they are first looked at.
+    pub fn attribute(&self, name: &str) -> Result<Values> {
+        attribute(self.file, Owner::Group(self.id), name)
+    }
+
+    /// Returns names and values of the attributes, in definition order.
+    pub fn attributes(&self) -> Vec<(String, Values)> {
+        attributes(self.file, Owner::Group(self.id))
+    }
+
+    fn find_group(&self, path: &str) -> Result<GroupId> {
+        self.look(|model| {
+            if path.trim_matches('/').is_empty() {
+                return Ok(if path.is_empty() { self.id } else { GroupId::ROOT });
+            }
+            let found = split(model, self.id, path.trim_end_matches('/'));
+            let found = found.and_then(|(parent, name)| model.find_group(parent, name));
+            found.ok_or_else(|| {
+                let there = model.group(self.id).groups.iter().map(|&id| &model.group(id).name);
+                missing(Code::ENOGRP, "group", path, there)
+            })
+        })
+    }
+
+    fn find_variable(&self, path: &str) -> Result<VarId> {
+        self.look(|model| {
+            let found = split(model, self.id, path).and_then(|(group, name)| model.find_var(group, name));
+            found.ok_or_else(|| {
+                let there = model.group(self.id).vars.iter().map(|&id| &model.var(id).name);
+                missing(Code::ENOTVAR, "variable", path, there)
+            })
+        })
+    }
+
+    /// Looks at the model; errors get the names of the file and, but for the root group, of this group.
+    fn look<R>(&self, look: impl FnOnce(&Model) -> Result<R>) -> Result<R> {
+        let found = self.file.look(|model| {
+            look(model).map_err(|error| match self.id {
+                GroupId::ROOT => error,
+                id => error.at(model.group_path(id)),
+            })
+        });
+        self.file.named(found)
+    }
+}
+
+impl fmt::Debug for Group<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group").field("file", &self.file.path()).field("path", &self.path()).finish()
+    }
+}
+
+/// The path of the group.
+impl fmt::Display for Group<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path())
+    }
+}
+
+impl<'f> Deref for GroupMut<'f> {
+    type Target = Group<'f>;
+
+    fn deref(&self) -> &Group<'f> {
+        &self.group
+    }
+}
+
+impl fmt::Debug for GroupMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.group.fmt(f)
+    }
+}
+
+impl<'f> GroupMut<'f> {
+    pub(super) fn new(file: &'f FileMut, id: GroupId) -> GroupMut<'f> {
+        GroupMut { group: Group::new(file, id), file }
+    }
+
+    pub(super) fn writable_file(&self) -> &'f FileMut {
+        self.file
+    }
+
+    /// Finds a group, to be changed.
+    ///
+    /// # Errors
+    /// As for [`Group::group`].
+    pub fn group_mut(&self, path: &str) -> Result<GroupMut<'f>> {
+        Ok(GroupMut::new(self.file, self.find_group(path)?))
+    }
+
+    /// Finds a variable, to be written.
+    ///
+    /// # Errors
+    /// As for [`Group::variable`].
+    pub fn variable_mut(&self, path: &str) -> Result<VariableMut<'f>> {
+        Ok(VariableMut::new(self.file, self.find_variable(path)?))
+    }
+
+    /// Defines a group in this one.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC4` or `NC_ESTRICTNC3` for formats without groups, `NC_ENAMEINUSE`, `NC_EBADNAME`.
+    pub fn add_group(&self, name: &str) -> Result<GroupMut<'f>> {
+        let id = self.file.define(|model| model.def_group(self.id, name))?;
+        Ok(GroupMut::new(self.file, id))
+    }
+
+    /// Defines a dimension.
+    ///
+    /// # Errors
+    /// `NC_ENAMEINUSE`, `NC_EBADNAME`, `NC_EDIMSIZE` for a length that the format cannot hold.
+    pub fn add_dimension(&self, name: &str, len: u64) -> Result<Dimension> {
+        self.define_dimension(name, Some(len))
+    }
+
+    /// Defines a dimension that grows.
+    ///
+    /// # Errors
+    /// Those of [`GroupMut::add_dimension`]; `NC_EUNLIMIT` for a second one in a classic file.
+    pub fn add_unlimited_dimension(&self, name: &str) -> Result<Dimension> {
+        self.define_dimension(name, None)
+    }
+
+    fn define_dimension(&self, name: &str, len: Option<u64>) -> Result<Dimension> {
+        self.file.define(|model| {
+            let id = model.def_dim(self.id, name, len)?;
+            Ok(Dimension::of(model, id))
+        })
+    }
+
+    /// Defines a variable of numbers of type `T` on dimensions called by name. [`GroupMut::build_variable`] has more choices.
+    ///
+    /// # Errors
+    /// Those of [`VariableBuilder::create`].
+    pub fn add_variable<T: NetcdfType>(&self, name: &str, dims: &[&str]) -> Result<VariableMut<'f>> {
+        self.add_variable_of(T::ATOMIC, name, dims)
+    }
+
+    /// Defines a variable of characters.
+    ///
+    /// # Errors
+    /// Those of [`VariableBuilder::create`].
+    pub fn add_text_variable(&self, name: &str, dims: &[&str]) -> Result<VariableMut<'f>> {
+        self.add_variable_of(ferrocdf_model::Atomic::Char, name, dims)
+    }
+
+    /// Defines a variable of a type that is known at run time only, user-defined ones among them.
+    ///
+    /// # Errors
+    /// Those of [`VariableBuilder::create`].
+    pub fn add_variable_of(&self, ty: impl Into<Type>, name: &str, dims: &[&str]) -> Result<VariableMut<'f>> {
+        self.build_variable(name, ty, dims).create()
+    }
+
+    /// Begins the definition of a variable with choices: chunks, filters, fill value and so on.
+    pub fn build_variable(&self, name: &str, ty: impl Into<Type>, dims: &[&str]) -> VariableBuilder<'f> {
+        VariableBuilder::new(GroupMut::new(self.file, self.id), name, ty.into(), dims)
+    }
+
+    /// Sets an attribute; an attribute of the same name is replaced.
+    ///
+    /// # Errors
+    /// `NC_EBADNAME`, `NC_EBADTYPE` for values that the format cannot hold.
+    pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
+        let value = value.into();
+        self.file.define(|model| model.put_attr(Owner::Group(self.id), name, value))
+    }
+
+    /// Removes an attribute.
+    ///
+    /// # Errors
+    /// `NC_ENOTATT`.
+    pub fn remove_attribute(&self, name: &str) -> Result<()> {
+        self.file.define(|model| model.del_attr(Owner::Group(self.id), name).map(drop))
+    }
+
+    /// Gives a dimension of this group another name.
+    ///
+    /// # Errors
+    /// `NC_EBADDIM`, `NC_ENAMEINUSE`, `NC_EBADNAME`.
+    pub fn rename_dimension(&self, name: &str, to: &str) -> Result<()> {
+        let to = Name::new(to)?;
+        self.file.define(|model| {
+            let dim = find_dim(model, self.id, name)?;
+            model.rename_dim(dim, to)
+        })
+    }
+
+    /// Gives the group another name.
+    ///
+    /// # Errors
+    /// `NC_EBADGRPID` for the root group, `NC_ENAMEINUSE`, `NC_EBADNAME`.
+    pub fn rename(&self, name: &str) -> Result<()> {
+        self.file.define(|model| model.rename_group(self.id, name))
+    }
+}
+
+/// Returns the group that a path leads through, and the name in it. A path that begins with a slash begins at the root group,
+/// others begin at `from`.
+pub(super) fn split<'p>(model: &Model, from: GroupId, path: &'p str) -> Option<(GroupId, &'p [u8])> {
+    let (from, path) = path.strip_prefix('/').map_or((from, path), |path| (GroupId::ROOT, path));
+    let Some((groups, name)) = path.rsplit_once('/') else { return Some((from, path.as_bytes())) };
+    let group = groups.split('/').try_fold(from, |group, step| model.find_group(group, step.as_bytes()))?;
+    Some((group, name.as_bytes()))
+}
+
+/// Finds a dimension by a path, or by its name in a group and those around it.
+pub(super) fn find_dim(model: &Model, group: GroupId, path: &str) -> Result<DimId> {
+    let found = split(model, group, path).and_then(|(group, name)| match path.contains('/') {
+        true => model.dim_in(group, name),
+        false => model.find_dim(group, name),
+    });
+    found.ok_or_else(|| {
+        let there = model.and_parents(group).flat_map(|group| model.group(group).dims.iter());
+        missing(Code::EBADDIM, "dimension", path, there.map(|&id| &model.dim(id).name))
+    })
+}
+
+/// Returns the error of a name that nothing has, with those that there are.
+fn missing<'n>(code: Code, kind: &str, path: &str, there: impl Iterator<Item = &'n Name>) -> Error {
+    /// A longer list helps nobody.
+    const MOST_NAMES: usize = 20;
+    let mut names: Vec<String> = there.take(MOST_NAMES + 1).map(ToString::to_string).collect();
+    if names.len() > MOST_NAMES {
+        names[MOST_NAMES] = "…".to_string();
+    }
+    let there = if names.is_empty() {
+        "there is none".to_string()
+    } else {
+        format!("there are: {}", names.join(", "))
+    };
+    Error::new(code, format!("no {kind} \"{path}\"; {there}"))
+}
