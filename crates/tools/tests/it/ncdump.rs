@@ -138,7 +138,7 @@ fn output_that_cannot_be_written() {
 fn what_cannot_be_read_is_told_behind_all_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.nc");
-    let file = ferrocdf::FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
+    let file = FileMut::create(&path, &CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_variable::<i32>("sound", &[]).unwrap().put_values(&[7], ..).unwrap();
     file.add_variable::<i32>("broken", &[]).unwrap().put_attribute("note", "xyzzy").unwrap();
     file.close().unwrap();
