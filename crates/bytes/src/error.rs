@@ -177,6 +177,9 @@ pub struct Details {
     pub code: Code,
     /// Path inside the dataset, structure, field, byte offset, reason; outermost context first.
     pub what: Box<str>,
+    /// True if a change was not stored since another writer had changed the same object. The code says `ESTALE` then, but not only
+    /// then: network file systems have that error for files of their own.
+    pub is_conflict: bool,
 }
 
 impl Deref for Error {
@@ -191,7 +194,15 @@ impl Error {
     /// An error with its explanation.
     #[cold]
     pub fn new(code: Code, what: impl Into<String>) -> Self {
-        Error(Box::new(Details { code, what: what.into().into_boxed_str() }))
+        Error(Box::new(Details { code, what: what.into().into_boxed_str(), is_conflict: false }))
+    }
+
+    /// An error of a change that was not stored, since another writer had changed the same object.
+    #[cold]
+    pub fn conflict(what: impl Into<String>) -> Self {
+        let mut error = Error::new(Code::ESTALE, what);
+        error.0.is_conflict = true;
+        error
     }
 
     /// The same error, with the place it happened in put before its text.

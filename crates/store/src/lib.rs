@@ -11,6 +11,7 @@ mod blob;
 mod buffer;
 mod cost;
 mod durable;
+mod exchange;
 mod file;
 mod forward;
 mod known_size;
@@ -37,6 +38,7 @@ pub use blob::{Blob, BlobMut, ReadRequest, Suffix, Writes};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use cost::{Cost, Latency};
 pub use durable::Durable;
+pub use exchange::exchange;
 pub use file::FileBlob;
 pub use memory::{BorrowedBlob, MemoryBlob};
 pub use objects::{

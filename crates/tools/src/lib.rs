@@ -14,6 +14,7 @@ mod progress;
 mod says;
 pub mod structure;
 mod target;
+mod temporary;
 pub mod umbrella;
 mod version;
 pub mod zarr_conformance;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, resolve_links};
+use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, exchange, resolve_links};
 use ferrocdf::{CreateOptions, Error, FileMut, Location, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -22,6 +22,7 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::input::location;
 use crate::kinds::is_zarr;
 use crate::progress::RemoteProgress;
+use crate::temporary::{self, remove_at, remove_leftovers};
 
 /// The target of a tool, and the file that is written for it.
 pub struct Target {
@@ -48,9 +49,6 @@ enum Way {
     /// back if the tool fails.
     Direct(Location),
 }
-
-/// Tries to remove a folder in which other threads make files.
-const MAX_REMOVALS: u32 = 100;
 
 /// The temporary files of this process, to be removed when a signal ends it.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(vec![]);
@@ -120,6 +118,7 @@ impl Target {
         if has_others {
             return Err(ferrocdf::no_store_to_replace().at(given.display()));
         }
+        remove_leftovers(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")));
         let temporary = make_temporary(&path, None).map_err(failed)?;
         Ok(Target { given, temporary, way: Way::Folder(path), lock: None })
     }
@@ -191,25 +190,30 @@ impl Drop for Target {
     }
 }
 
-/// Puts a folder in the place of what is at a path, which is moved aside first: no system replaces a folder at once.
+/// Puts a folder in the place of what is at a path, which becomes the temporary one, to be removed.
 fn replace_folder(temporary: &Path, target: &Path) -> io::Result<()> {
-    let old = make_temporary(target, None)?;
-    match fs::symlink_metadata(target) {
-        Ok(about) => {
-            if about.is_dir() {
-                fs::remove_file(&old)?;
-            }
-            fs::rename(target, &old)?;
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    // A signal waits: it removes the temporary folder, which must not be the only one.
+    let _files = temporary_files();
+    if let Err(error) = fs::symlink_metadata(target) {
+        return if error.kind() == ErrorKind::NotFound { fs::rename(temporary, target) } else { Err(error) };
     }
+    match exchange(temporary, target) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => rename_aside(temporary, target),
+        done => done,
+    }
+}
+
+/// Does what [`replace_folder`] does where names cannot be exchanged: what stood at the path gets another name first, which nobody removes if
+/// the process is killed then.
+fn rename_aside(temporary: &Path, target: &Path) -> io::Result<()> {
+    let old = temporary.with_extension("old");
+    fs::rename(target, &old)?;
     let done = fs::rename(temporary, target);
-    if done.is_err() && old.exists() {
+    match &done {
+        Ok(()) => remove_at(&old),
         // What stood there comes back.
-        let _ = fs::rename(&old, target);
+        Err(_) => drop(fs::rename(&old, target)),
     }
-    remove(&old);
     done
 }
 
@@ -281,25 +285,6 @@ fn remove(temporary: &Path) {
     files.retain(|path| path != temporary);
 }
 
-/// Removes a temporary file or folder. It is not there any more if it was renamed. Other threads may still make files in a folder: it gets
-/// another name first, under which they do not find it.
-fn remove_at(path: &Path) {
-    if fs::remove_file(path).is_ok() {
-        return;
-    }
-    let gone = path.with_extension("gone");
-    if fs::rename(path, &gone).is_err() {
-        return;
-    }
-    // A request that another thread sent before may make one more file.
-    for _ in 0..MAX_REMOVALS {
-        match fs::remove_dir_all(&gone) {
-            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {}
-            _ => return,
-        }
-    }
-}
-
 /// Opens an existing file and takes the writer's lock, as [`ferrocdf::FileMut::create`] does.
 fn locked(path: &Path, given: &Path) -> Result<FileBlob> {
     let file = FileBlob::open_mut(path).map_err(|error| error.with_words(given.display().to_string()))?;
@@ -320,7 +305,7 @@ fn make_temporary(target: &Path, present: Option<&FileBlob>) -> io::Result<PathB
     let mut files = temporary_files();
     loop {
         let number = NEXT.fetch_add(1, Relaxed);
-        let path = target.with_file_name(format!(".ferrocdf-{}-{number}.tmp", process::id()));
+        let path = target.with_file_name(temporary::name(number));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -354,6 +339,24 @@ mod tests {
         first.replace().unwrap();
         let second = Target::new(&folder.path().join("second")).unwrap();
         assert_ne!(second.temporary, name);
+    }
+
+    #[test]
+    fn folder_replaces_another_one_also_where_names_cannot_be_exchanged() {
+        for replace in [replace_folder, rename_aside] {
+            let folder = tempfile::tempdir().unwrap();
+            let [new, target] = ["new.tmp", "a.zarr"].map(|name| folder.path().join(name));
+            for (path, text) in [(&new, "new"), (&target, "old")] {
+                fs::create_dir(path).unwrap();
+                fs::write(path.join("zarr.json"), text).unwrap();
+            }
+            replace(&new, &target).unwrap();
+            assert_eq!(fs::read(target.join("zarr.json")).unwrap(), b"new");
+            remove_at(&new);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+            assert!(replace(&new, &target).is_err());
+            assert_eq!(fs::read(target.join("zarr.json")).unwrap(), b"new", "it comes back");
+        }
     }
 
     #[test]

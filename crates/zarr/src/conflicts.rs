@@ -5,7 +5,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Error, Result};
 use ferrocdf_store::{ByteRange, Expected, Store};
 
 /// What becomes of a chunk of which a part was written, if another writer has changed it since it was read.
@@ -26,7 +26,7 @@ const MAX_ATTEMPTS: u32 = 1000;
 pub(crate) enum Resolved {
     /// The part is stored.
     Stored,
-    /// The chunk of the other writer stays: `ESTALE`.
+    /// The chunk of the other writer stays: the error is a conflict.
     Refused(Error),
 }
 
@@ -65,14 +65,14 @@ pub(crate) fn resolve(
             "{}/{key}: other writers changed the chunk {MAX_ATTEMPTS} times while it was merged",
             store.name()
         );
-        return Err(Error::new(Code::ESTALE, what));
+        return Err(Error::conflict(what));
     }
     let what = format!(
         "{}/{key}: another writer changed the chunk after it was read here, to write a part of it: what was written here is dropped: \
          write it again, write whole chunks, or open the dataset so that changes are merged (in a URL: #merge)",
         store.name()
     );
-    Ok(Resolved::Refused(Error::new(Code::ESTALE, what)))
+    Ok(Resolved::Refused(Error::conflict(what)))
 }
 
 /// True if a store has no object of a key.

@@ -193,6 +193,9 @@ impl Elements {
             ElementForm::WithSizes => with_sizes(&bytes),
             ElementForm::Json => json_elements(&bytes, self.chunk_shape.len()),
             ElementForm::Fixed(0) => Ok(vec![Box::default(); count as usize]),
+            ElementForm::Fixed(size) if bytes.len() % size > 0 => {
+                Err(damaged(&format!("the chunk has {} bytes, which are no elements of {size}", bytes.len())))
+            }
             ElementForm::Fixed(size) => {
                 Ok(bytes.chunks_exact(size).map(|bytes| without_zeros(bytes).into()).collect())
             }

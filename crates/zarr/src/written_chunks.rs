@@ -2,13 +2,11 @@
 //!
 //! A chunk that holds nothing but the fill value is not stored, as with zarr-python: a reader makes it of the fill value.
 
-use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ferrocdf_array::{
-    Array, Changes, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, Index,
-    map_parallel,
+    Array, Changes, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, map_parallel,
 };
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Codecs};
@@ -19,13 +17,15 @@ use crate::conflicts::{Conflicts, Resolved, is_absent, resolve};
 use crate::data_type::FillValue;
 use crate::metadata::{ArrayMetadata, ChunkKeys, within};
 use crate::shards::in_box;
+use crate::stored_chunks::StoredChunks;
 use crate::whole_shards::{ShardFormat, WholeShards};
 
 /// What a writer knows of an array beside its metadata.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
-    /// True if no chunk of the array is stored yet, and nobody else stores any.
-    pub is_new: bool,
+    /// The stored chunks of a new array, which has none yet, and into which nobody else stores any; `None` for an array that was there
+    /// before.
+    pub stored: Option<Arc<StoredChunks>>,
     /// For each dimension, true if the array may become longer along it.
     pub can_grow: Vec<bool>,
     /// True if chunks that hold nothing but the fill value are stored too.
@@ -36,9 +36,6 @@ pub struct WriteOptions {
     pub conflicts: Conflicts,
 }
 
-/// Most chunks of a new array of which the writer notes that they are stored. Of others the store is asked.
-const MAX_NOTED: usize = 1 << 20;
-
 /// The chunks of one array that is written, without those that are pending in memory.
 struct WrittenChunks {
     store: Arc<dyn Store>,
@@ -48,13 +45,37 @@ struct WrittenChunks {
     options: WriteOptions,
     /// The encoded form of a chunk that holds nothing but the fill value; `None` if there is no fill value or all chunks are stored.
     empty: Option<Vec<u8>>,
-    /// Chunks of a new array that are stored; `None` if there are too many to note.
-    stored: Mutex<Option<HashSet<Index>>>,
     chain: Arc<Chain>,
     /// The decoded bytes of an element of the fill value, zero if empty; the number of elements of a chunk, and of bytes of each.
     fill: Vec<u8>,
     elements: u64,
     element_size: usize,
+}
+
+impl WriteOptions {
+    /// True if an object may exist for a chunk.
+    pub(crate) fn may_be_stored(&self, chunk: &[u64]) -> bool {
+        self.stored.as_ref().is_none_or(|stored| stored.may_have(chunk))
+    }
+
+    /// Notes that a put of a chunk begins.
+    pub(crate) fn begin_put(&self, chunk: &[u64]) {
+        self.stored.iter().for_each(|stored| stored.begin_put(chunk));
+    }
+
+    /// Notes that a put of a chunk has succeeded.
+    pub(crate) fn end_put(&self, chunk: &[u64]) {
+        self.stored.iter().for_each(|stored| stored.end_put(chunk));
+    }
+
+    /// Makes a chunk missing, by `delete` if an object may exist for it.
+    pub(crate) fn leave_out(&self, chunk: &[u64], delete: impl FnOnce() -> Result<()>) -> Result<()> {
+        if self.may_be_stored(chunk) {
+            delete()?;
+            self.stored.iter().for_each(|stored| stored.remove(chunk));
+        }
+        Ok(())
+    }
 }
 
 impl ArrayMetadata {
@@ -73,8 +94,12 @@ impl ArrayMetadata {
         options: WriteOptions,
     ) -> Result<Array> {
         if !self.blocks.is_empty() {
-            return self
-                .array_of_blocks(|block| block.array_to_write(store.clone(), path, codecs, options.clone()));
+            return self.array_of_blocks(|block| {
+                // Each block counts its chunks from its own first one.
+                let stored = options.stored.as_ref().map(|_| Arc::default());
+                let options = WriteOptions { stored, ..options.clone() };
+                block.array_to_write(store.clone(), path, codecs, options)
+            });
         }
         let pipeline = self.pipeline.as_ref().map_err(Clone::clone)?;
         let mut steps = self.steps(path, codecs)?;
@@ -110,7 +135,6 @@ impl ArrayMetadata {
             FillValue::Bytes(_) if !options.keeps_empty => encoded_fill(&self.chunk_shape, &fill, &chain),
             _ => None,
         };
-        let stored = Mutex::new(options.is_new.then(HashSet::new));
         let path = path.to_string();
         let chain = Arc::new(chain);
         let index = WrittenChunks {
@@ -119,7 +143,6 @@ impl ArrayMetadata {
             keys: self.keys.clone(),
             options,
             empty,
-            stored,
             chain: chain.clone(),
             fill: fill.clone(),
             elements: self.chunk_shape.iter().product(),
@@ -154,21 +177,12 @@ impl WrittenChunks {
         self.empty.as_deref() == Some(encoded)
     }
 
-    /// True if an object may exist for a chunk.
-    fn may_be_stored(&self, chunk: &[u64]) -> bool {
-        let stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        stored.as_ref().is_none_or(|stored| stored.contains(chunk))
-    }
-
-    /// Notes that a chunk is about to be stored.
-    fn note(&self, chunk: Index) {
-        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(set) = &mut *stored {
-            set.insert(chunk);
-            if set.len() > MAX_NOTED {
-                *stored = None;
-            }
-        }
+    /// Stores a chunk without a condition.
+    fn put_whole(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
+        self.options.begin_put(chunk);
+        self.store.put(&self.key(chunk), bytes)?;
+        self.options.end_put(chunk);
+        Ok(())
     }
 
     /// Returns what was changed in a chunk of a batch, unless it was written whole.
@@ -181,10 +195,7 @@ impl WrittenChunks {
         let chunk = batch.coordinates(number);
         with_bytes(batch, number, |bytes| match (self.changes(batch, number), self.is_empty(bytes)) {
             (None, true) => self.leave_out(&chunk),
-            (None, false) => {
-                self.note(chunk.clone());
-                self.store.put(&self.key(&chunk), bytes).map(drop)
-            }
+            (None, false) => self.put_whole(&chunk, bytes),
             (Some(changes), true) if self.is_still_missing(&chunk, changes)? => {
                 changes.settle();
                 Ok(())
@@ -244,7 +255,7 @@ impl WrittenChunks {
 
     /// Makes a chunk missing.
     fn leave_out(&self, chunk: &[u64]) -> Result<()> {
-        if self.may_be_stored(chunk) { self.store.delete(&self.key(chunk)) } else { Ok(()) }
+        self.options.leave_out(chunk, || self.store.delete(&self.key(chunk)))
     }
 
     /// Stores a batch of chunks in a store in which each request takes long. Returns the first error, after all chunks were tried.
@@ -257,8 +268,8 @@ impl WrittenChunks {
             let done = match (self.changes(batch, number), self.is_empty(&bytes)) {
                 (None, true) => self.leave_out(&chunk),
                 (None, false) => {
-                    self.note(chunk);
-                    whole.push((number, key, bytes));
+                    self.options.begin_put(&chunk);
+                    whole.push((number, key, bytes, chunk));
                     Ok(())
                 }
                 (Some(changes), is_empty) => {
@@ -272,10 +283,11 @@ impl WrittenChunks {
             };
             failed = failed.and(done);
         }
-        let objects: Vec<_> = whole.iter().map(|(_, key, bytes)| (&**key, &bytes[..])).collect();
-        for ((number, ..), put) in whole.iter().zip(self.store.put_many(&objects)) {
-            if let (Ok(_), Some(changes)) = (&put, batch.changes(*number)) {
-                changes.settle();
+        let objects: Vec<_> = whole.iter().map(|(_, key, bytes, _)| (&**key, &bytes[..])).collect();
+        for ((number, .., chunk), put) in whole.iter().zip(self.store.put_many(&objects)) {
+            if put.is_ok() {
+                self.options.end_put(chunk);
+                batch.changes(*number).into_iter().for_each(Changes::settle);
             }
             failed = failed.and(put.map(drop));
         }
@@ -302,7 +314,7 @@ fn with_bytes<R>(batch: &dyn ChunkBatch, number: usize, work: impl FnOnce(&[u8])
 
 impl ChunkIndex for WrittenChunks {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
-        let location = |chunk: Vec<u64>| match self.may_be_stored(&chunk) {
+        let location = |chunk: Vec<u64>| match self.options.may_be_stored(&chunk) {
             true => ChunkLocation::Object { at: 0, len: ChunkLocation::TO_END, mask: 0 },
             false => ChunkLocation::Missing,
         };

@@ -36,8 +36,6 @@ pub struct WrittenElements {
     /// Chunks that were changed since they were stored, by their coordinates.
     changed: BTreeMap<Vec<u64>, ChangedChunk>,
     changed_bytes: usize,
-    /// Chunks of a new array that are stored.
-    stored: HashSet<Vec<u64>>,
 }
 
 /// A chunk that was changed in memory.
@@ -89,7 +87,6 @@ impl ArrayMetadata {
             options,
             changed: BTreeMap::new(),
             changed_bytes: 0,
-            stored: HashSet::new(),
         })
     }
 }
@@ -148,8 +145,7 @@ impl WrittenElements {
             let expected = changed.expected().filter(|_| self.options.is_shared);
             let is_done = match (self.is_empty(&changed.elements), expected) {
                 (false, _) => Ok(false),
-                (true, None) if self.may_be_stored(chunk) => self.store.delete(&key).map(|()| true),
-                (true, None) => Ok(true),
+                (true, None) => self.options.leave_out(chunk, || self.store.delete(&key)).map(|()| true),
                 // One that was stored is not deleted, since that could not be made to depend on what another writer puts into it.
                 (true, Some(expected)) => Ok(expected == Expected::Absent && is_absent(&*self.store, &key)?),
             };
@@ -157,18 +153,19 @@ impl WrittenElements {
                 .and_then(|is_done| if is_done { Ok(None) } else { self.encode(&changed.elements).map(Some) })
             {
                 Ok(None) => settled.push((chunk, None)),
-                Ok(Some(object)) => puts.push((chunk, key, object, expected)),
+                Ok(Some(object)) => {
+                    self.options.begin_put(chunk);
+                    puts.push((chunk, key, object, expected));
+                }
                 Err(error) => failed = failed.and(Err(error)),
             }
         }
         let objects: Vec<_> =
             puts.iter().map(|(_, key, object, expected)| (&**key, &object[..], *expected)).collect();
         for ((chunk, _, object, _), put) in puts.iter().zip(self.put_all(&objects)) {
-            if self.options.is_new {
-                self.stored.insert((*chunk).clone());
-            }
             let resolved = match put {
                 Ok(Some(version)) => {
+                    self.options.end_put(chunk);
                     settled.push((*chunk, Some(version)));
                     continue;
                 }
@@ -236,16 +233,11 @@ impl WrittenElements {
         resolve(&*self.store, &key, object, self.options.conflicts, merge)
     }
 
-    /// Returns the number of chunks of a new array that are stored.
-    pub fn stored_chunks(&self) -> usize {
-        self.stored.len()
-    }
-
     /// Gives a new array of bytes of a fixed number room for longer elements. Returns false if chunks are stored already, which have
     /// the size that it had.
     pub fn widen(&mut self, size: usize) -> bool {
         match self.elements.form {
-            ElementForm::Fixed(_) if self.options.is_new && self.stored.is_empty() => {
+            ElementForm::Fixed(_) if self.options.stored.as_ref().is_some_and(|stored| stored.is_empty()) => {
                 self.elements.form = ElementForm::Fixed(size);
                 true
             }
@@ -264,14 +256,10 @@ impl WrittenElements {
         }
     }
 
-    fn may_be_stored(&self, chunk: &[u64]) -> bool {
-        !self.options.is_new || self.stored.contains(chunk)
-    }
-
     /// Makes chunks changed ones: as they are stored, or of the fill value.
     fn fetch<'c>(&mut self, chunks: impl Iterator<Item = &'c Vec<u64>>) -> Result<()> {
         let wanted: HashSet<&Vec<u64>> = chunks.filter(|chunk| !self.changed.contains_key(*chunk)).collect();
-        let stored = wanted.iter().filter(|chunk| self.may_be_stored(chunk));
+        let stored = wanted.iter().filter(|chunk| self.options.may_be_stored(chunk));
         let mut found: HashMap<Vec<u64>, Chunk> = stored.map(|chunk| ((*chunk).clone(), None)).collect();
         self.elements.fetch(&mut found)?;
         let count = self.elements.chunk_shape.iter().product::<u64>() as usize;

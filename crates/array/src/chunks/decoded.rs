@@ -6,7 +6,6 @@ use ferrocdf_bytes::{Code, Error};
 use ferrocdf_codec::unshuffle_part;
 
 use super::changes::Changes;
-use super::index::ChunkLocation;
 use crate::Index;
 
 /// The coordinates of a chunk in the grid of chunks of its array.
@@ -104,11 +103,7 @@ pub(super) fn coordinates(key: &[u64]) -> String {
     format!("({})", list.join(", "))
 }
 
-/// Returns the error for an unfiltered chunk that has fewer bytes than its elements: an error of HDF5 only if the chunk is in no object.
-pub(super) fn too_short(len: u64, chunk_len: u64, location: ChunkLocation) -> Error {
-    let code = match location {
-        ChunkLocation::Object { .. } => Code::ETRUNC,
-        _ => Code::EHDFERR,
-    };
-    Error::new(code, format!("stored with {len} of {chunk_len} bytes, and without filters"))
+/// Returns the error for an unfiltered chunk of a file that has fewer bytes than its elements.
+pub(super) fn too_short(len: u64, chunk_len: u64) -> Error {
+    Error::new(Code::EHDFERR, format!("stored with {len} of {chunk_len} bytes, and without filters"))
 }

@@ -15,6 +15,8 @@ struct ObjectRequest {
     name: String,
     object: String,
     range: ByteRange,
+    /// Number of bytes that the chunk must have, if no filter makes another number of them.
+    raw_len: Option<u64>,
 }
 
 impl ObjectRequest {
@@ -29,10 +31,23 @@ impl ObjectRequest {
                     let what = format!("{len} bytes at byte {start} are past the end, it has {total} bytes");
                     Err(Error::new(Code::ETRUNC, what))
                 }
-                _ => Ok(Some(found)),
+                _ => check_raw(self.raw_len, has).map(|()| Some(found)),
             }
         };
         checked().map_err(|error| error.at(&self.name))
+    }
+}
+
+/// Checks the number of bytes of a chunk that must have so many, if the number is known.
+///
+/// # Errors
+/// `NC_ETRUNC` for fewer bytes, and for more of them: the chunk is that of another shape or data type.
+fn check_raw(raw_len: Option<u64>, has: u64) -> Result<()> {
+    match raw_len {
+        Some(len) if len != has => {
+            Err(Error::new(Code::ETRUNC, format!("stored with {has} bytes, not {len}, and without codecs")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -55,7 +70,9 @@ impl StoredChunks<'_> {
     }
 
     fn request(&self, key: &[u64], location: ChunkLocation, range: ByteRange) -> Result<ObjectRequest> {
-        Ok(ObjectRequest { name: self.name(key, location), object: self.objects()?.key(key), range })
+        let is_raw = location.mask().is_some_and(|mask| self.chain.is_identity(mask));
+        let raw_len = is_raw.then_some(self.chunk_len);
+        Ok(ObjectRequest { name: self.name(key, location), object: self.objects()?.key(key), range, raw_len })
     }
 
     /// Fetches a chunk in an object. `None` if the object does not exist, or if the chunk is in no object.

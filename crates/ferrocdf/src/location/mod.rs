@@ -151,8 +151,8 @@ impl Location {
     }
 
     /// Returns the format and the kind of the Zarr store that is to be made here: as the fragment of a URL says (`#mode=nczarr`, `zarr`,
-    /// `xarray`, `noxarray`, with `v2`, the default, or `v3`), or NCZarr of version 3 for a name that ends in `.zarr` or `.zarr.zip`. `None`
-    /// for all other locations.
+    /// `xarray`, `noxarray`, `v2`, `v3`, `zip`: NCZarr unless it says otherwise, and of version 2 unless it says `v3`, or `zip` alone), or NCZarr
+    /// of version 3 for a name that ends in `.zarr` or `.zarr.zip`. `None` for all other locations.
     pub fn zarr(&self) -> Option<(Format, ZarrOptions)> {
         self.zarr_for(Format::NETCDF4, ZarrOptions::default())
     }

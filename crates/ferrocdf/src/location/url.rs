@@ -16,8 +16,11 @@ const HOST: &[u8] = b"localhost/";
 /// Words of `mode` in a fragment that ask for something else than a file or a folder.
 const OTHER_MODES: [&[u8]; 4] = [b"dap2", b"dap4", b"gs3", b"s3"];
 
-/// Words of `mode` in a fragment that ask for a Zarr store.
-const ZARR_MODES: [&str; 4] = ["nczarr", "noxarray", "xarray", "zarr"];
+/// Words of `mode` in a fragment that ask for a Zarr store: those of netCDF-C, and those that tell the version.
+const ZARR_MODES: [&str; 6] = ["nczarr", "noxarray", "v2", "v3", "xarray", "zarr"];
+
+/// Word of `mode` for a zip file, which is a Zarr store too. For netCDF-C it means something only together with `nczarr` or `zarr`.
+const ZIP: &str = "zip";
 
 /// A URL as a user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,10 @@ impl Url {
 
     /// True if the fragment asks for a Zarr store.
     pub(crate) fn asks_for_zarr(&self) -> bool {
+        self.says_kind_of_zarr() || self.asks_for_zip()
+    }
+
+    fn says_kind_of_zarr(&self) -> bool {
         ZARR_MODES.iter().any(|mode| self.has_mode(mode))
     }
 
@@ -52,7 +59,7 @@ impl Url {
 
     /// True if the fragment asks for a zip file.
     pub(crate) fn asks_for_zip(&self) -> bool {
-        self.has_mode("zip")
+        self.has_mode(ZIP)
     }
 
     /// True if the fragment asks that chunks are merged which others change too.
@@ -79,10 +86,11 @@ impl Url {
     }
 
     /// Returns the format and the kind of Zarr store that the fragment asks for; `None` if it asks for none. Without a version it is the
-    /// second one, as in netCDF-C.
+    /// second one, as in netCDF-C, but for `zip` alone, which says nothing else than a name that ends in `.zarr.zip`.
     pub(crate) fn zarr(&self) -> Option<(Format, ZarrOptions)> {
         let is_pure = (self.has_mode("zarr") || self.has_mode("xarray")) && !self.has_mode("nczarr");
-        let container = if self.has_mode("v3") { Container::ZarrV3 } else { Container::ZarrV2 };
+        let is_v3 = self.has_mode("v3") || !self.says_kind_of_zarr();
+        let container = if is_v3 { Container::ZarrV3 } else { Container::ZarrV2 };
         let options = self.zarr_options(ZarrOptions { nczarr: !is_pure, ..ZarrOptions::default() });
         self.asks_for_zarr().then(|| (Format::new(container, DataModel::Netcdf4), options))
     }

@@ -21,6 +21,7 @@ mod sparse_copies;
 mod toy;
 mod unnamed_types;
 mod zarr;
+mod zarr_faults;
 mod zarr_renames;
 mod zarr_shared;
 mod zarr_types;

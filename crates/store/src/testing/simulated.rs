@@ -25,6 +25,8 @@ pub struct Traffic {
 pub enum Fault {
     /// The request fails, and nothing is done.
     Refused,
+    /// The request fails with the system's `ESTALE`, as on a network file system, and nothing is done.
+    Stale,
     /// The object is written, and the request fails all the same; a read fails.
     AnswerLost,
     /// The first half of the bytes arrives; a write fails.
@@ -100,8 +102,12 @@ impl<S: Store> Simulated<S> {
             std::thread::sleep(self.latency);
         }
         let refused = || Error::new(Code::EIO, format!("{key}: the test refuses this request"));
-        let done = if fault == Some(Fault::Refused) { Err(refused()) } else { run(fault) };
-        let done = if fault == Some(Fault::AnswerLost) { done.and(Err(refused())) } else { done };
+        let done = match fault {
+            Some(Fault::Refused) => Err(refused()),
+            Some(Fault::Stale) => Err(refused().with_code(Code::ESTALE)),
+            Some(Fault::AnswerLost) => run(fault).and(Err(refused())),
+            Some(Fault::BodyCut) | None => run(fault),
+        };
         let mut state = self.state();
         if !in_batch {
             state.in_flight -= 1;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use ferrocdf::model::{Chunking, Filter};
-use ferrocdf::{Atomic, CreateOptions, File, FileMut, Format, GroupId};
+use ferrocdf::{Atomic, Container, CreateOptions, File, FileMut, Format, GroupId};
 use ferrocdf_tools::nccopy::run;
 
 /// Runs the tool; its exit code and what it said.
@@ -194,11 +194,37 @@ fn words_of_the_output_count_with_a_kind_and_without() {
     let root = std::fs::read_to_string(at("name.zarr/zarr.json")).unwrap();
     assert!(!root.contains("consolidated_metadata"), "{root}");
 
+    // A word that tells only the version, or the zip file, asks for a store too, whatever the name is.
+    for (store, words, object, is_netcdf) in [
+        ("two.zarr", "mode=v2", "v/.zattrs", true),
+        ("two", "v2", "v/.zattrs", true),
+        ("pure.zarr", "mode=zarr,v2", "v/.zattrs", false),
+        ("three", "mode=v3", "v/zarr.json", true),
+        ("both.zarr", "mode=v3,zarr", "v/zarr.json", false),
+    ] {
+        assert_eq!(call(&[source, &url(store, words)]), (0, String::new()), "{words}");
+        let document = std::fs::read_to_string(at(store).join(object)).unwrap();
+        assert_eq!(document.contains("_nczarr_array"), is_netcdf, "{words}: {document}");
+    }
+    for (file, words, format) in [
+        ("bare.zarr", "mode=zip", Container::ZarrV3),
+        ("bare", "zip", Container::ZarrV3),
+        ("two.zip", "mode=v2", Container::ZarrV2),
+        ("zip2.zarr", "mode=zip,v2", Container::ZarrV2),
+        ("of_netcdf_c.zarr", "mode=nczarr,zip", Container::ZarrV2),
+    ] {
+        assert_eq!(call(&[source, &url(file, words)]), (0, String::new()), "{words}");
+        assert!(at(file).is_file(), "{file}#{words}");
+        assert_eq!(ferrocdf::open(at(file)).unwrap().format().container(), format, "{file}#{words}");
+    }
+
     for (kind, words, word) in [
         ("zarr3", "mode=nczarr", "nczarr"),
         ("nczarr3", "mode=zarr,file", "zarr"),
         ("nczarr2", "mode=xarray", "xarray"),
         ("nczarr2", "mode=nczarr,v3", "v3"),
+        ("nczarr2", "v3", "v3"),
+        ("zarr3", "mode=v2", "v2"),
         ("zarr3", "mode=zarr,v2", "v2"),
     ] {
         let (code, said) = call(&["-k", kind, source, &url("other.zarr", words)]);

@@ -312,6 +312,43 @@ fn signal_that_ends_nccopy_removes_the_folder_of_the_store() {
     }
 }
 
+/// Starts `ncgen` with a text that does not end, so that the tool waits for more of it, and returns it once it has made a temporary folder.
+#[cfg(target_os = "linux")]
+fn waiting_ncgen(folder: &Path, store: &str) -> (std::process::Child, std::path::PathBuf) {
+    let before = names(folder);
+    let mut run = Command::new(env!("CARGO_BIN_EXE_ncgen"));
+    run.args(["-k", "nczarr3", "-o", text(&folder.join(store)), "-"]).stdin(Stdio::piped());
+    let mut run = run.stderr(Stdio::null()).spawn().unwrap();
+    let input = run.stdin.as_mut().unwrap();
+    input.write_all(b"netcdf set { dimensions: x = UNLIMITED; variables: int v(x); data: v = ").unwrap();
+    let begun = Instant::now();
+    loop {
+        let _ = input.write_all(&b"1234567, ".repeat(100_000));
+        let made = names(folder).into_iter().find(|name| !before.contains(name));
+        match made.map(|name| folder.join(name)) {
+            Some(made) if made.join("zarr.json").exists() => return (run, made),
+            _ => assert!(begun.elapsed() < Duration::from_secs(60), "no store is made"),
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn next_store_removes_the_folder_of_a_killed_tool_and_not_that_of_one_that_lives() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut killed, left) = waiting_ncgen(folder.path(), "killed.zarr");
+    let (mut living, used) = waiting_ncgen(folder.path(), "living.zarr");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(left.is_dir() && used.is_dir());
+    let store = folder.path().join("out.zarr");
+    assert_eq!(ncgen(&["-k", "nczarr3", "-o", text(&store)], TEXT), (0, String::new()));
+    assert!(!left.exists() && used.join("zarr.json").exists(), "{:?}", names(folder.path()));
+    assert!(Command::new("kill").arg(living.id().to_string()).status().unwrap().success());
+    living.wait().unwrap();
+    assert_eq!(names(folder.path()), ["out.zarr"]);
+}
+
 #[test]
 fn copy_into_or_over_the_input_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();

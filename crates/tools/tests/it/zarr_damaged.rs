@@ -74,6 +74,10 @@ fn shorten(bytes: &[u8]) -> Vec<u8> {
     bytes[..bytes.len() / 2].to_vec()
 }
 
+fn lengthen(bytes: &[u8]) -> Vec<u8> {
+    [bytes, &[0; 4]].concat()
+}
+
 fn change(bytes: &[u8]) -> Vec<u8> {
     [&[bytes[0] ^ 0x55], &bytes[1..]].concat()
 }
@@ -94,6 +98,7 @@ fn damaged_chunk_is_an_error_with_variable_chunk_and_object() {
         ("deflated", "c/0/0", shorten as Damage, &is_codec, "chunk (0, 0) in object deflated/c/0/0"),
         ("deflated", "c/0/0", change, &is_codec, "chunk (0, 0) in object deflated/c/0/0"),
         ("plain", "c/0/0", shorten, &is_short, "chunk (0, 0) in object plain/c/0/0"),
+        ("plain", "c/0/0", lengthen, &is_short, "chunk (0, 0) in object plain/c/0/0"),
         ("checked", "c/0/0", change, &is_codec, "chunk (0, 0) in object checked/c/0/0"),
         ("sharded", "c/0/0", shorten, &is_codec, "sharded/c/0/0: index of the shard"),
         ("text", "c/0", shorten, &is_codec, "chunk (0) in object text/c/0"),
@@ -117,7 +122,13 @@ fn damaged_chunk_is_an_error_with_variable_chunk_and_object() {
 #[test]
 fn chunk_that_is_moved_unopened_is_checked_by_its_length_or_checksum() {
     let place = Place::new();
-    for (var, damage) in [("checked", change as Damage), ("checked", shorten), ("plain", shorten)] {
+    for (var, damage) in [
+        ("checked", change as Damage),
+        ("checked", shorten),
+        ("checked", lengthen),
+        ("plain", shorten),
+        ("plain", lengthen),
+    ] {
         let store = place.damage(&format!("{var}/c/0/0"), damage);
         for out in ["out.zarr", "out.nc"] {
             let to = place.path(out);

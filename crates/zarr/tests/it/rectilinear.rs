@@ -54,7 +54,8 @@ fn each_chunk_has_its_place_and_its_shape() {
 #[test]
 fn chunks_are_written_whole_in_their_shape() {
     let store = Arc::new(MemoryStore::default());
-    let options = WriteOptions { is_new: true, can_grow: vec![false; 2], ..WriteOptions::default() };
+    let options =
+        WriteOptions { stored: Some(Arc::default()), can_grow: vec![false; 2], ..WriteOptions::default() };
     let array = metadata().array_to_write(store.clone(), "a", &Codecs::default(), options).unwrap();
     let blob = MemoryBlob::default();
     // Rows 1 to 5, with the columns of both chunks in part.
@@ -70,7 +71,8 @@ fn chunks_are_written_whole_in_their_shape() {
 
 #[test]
 fn it_does_not_grow() {
-    let options = WriteOptions { is_new: true, can_grow: vec![true, false], ..WriteOptions::default() };
+    let options =
+        WriteOptions { stored: Some(Arc::default()), can_grow: vec![true, false], ..WriteOptions::default() };
     let mut array = metadata()
         .array_to_write(Arc::new(MemoryStore::default()), "a", &Codecs::default(), options)
         .unwrap();

@@ -118,10 +118,11 @@ fn damaged_shards_are_errors() {
     for (bytes, code) in [
         (whole[..20].to_vec(), Code::ETRUNC),
         (vec![], Code::ETRUNC),
-        // A position past the end, one that overflows, and a chunk that is too short.
+        // A position past the end, one that overflows, and chunks that are too short and too long.
         (with(8, 1000), Code::ETRUNC),
         (with(8, u64::MAX - 1), Code::ETRUNC),
         (with(16, 3), Code::ETRUNC),
+        (with(16, 5), Code::ETRUNC),
     ] {
         let store = crate::store(&[("a/c/0", &bytes)]);
         let error = values(&metadata, store, &Selection::all(&[4])).unwrap_err();

@@ -117,7 +117,7 @@ impl Copier<'_> {
         let fail = |error: Error| error.at(self.stored().name(&found.key, found.location));
         if chain.is_identity(mask) {
             if len < self.chunk_len {
-                return Err(fail(too_short(len, self.chunk_len, found.location)));
+                return Err(fail(too_short(len, self.chunk_len)));
             }
             let Some(stored) = stored else { return self.from_blob.read_exact_at(found.position(), chunk) };
             chunk.copy_from_slice(&stored[..chunk.len()]);

@@ -59,7 +59,7 @@ impl Copier<'_> {
     fn check(&self, chunk: &SourceChunk, encoded: &[u8]) -> Result<()> {
         let (chain, len) = (&self.from.chain, encoded.len() as u64);
         let checked = match chain.is_identity(chunk.mask()) {
-            true if len < self.chunk_len => Err(too_short(len, self.chunk_len, chunk.location)),
+            true if len < self.chunk_len => Err(too_short(len, self.chunk_len)),
             _ => chain.verify_checksum(chunk.mask(), encoded),
         };
         checked.map_err(|error| error.at(self.stored().name(&chunk.key, chunk.location)))

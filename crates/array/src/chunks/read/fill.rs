@@ -92,7 +92,7 @@ impl ChunkReader<'_> {
         let chunk_len = self.stored.chunk_len as usize;
         if chain.is_identity(mask) {
             if stored.len() < chunk_len {
-                return Err(fail(too_short(stored.len() as u64, self.stored.chunk_len, location)));
+                return Err(fail(too_short(stored.len() as u64, self.stored.chunk_len)));
             }
             let chunk = ChunkView { bytes: stored, planes: false };
             return Ok(self.rows(part, chunk, &mut task.rows, &mut scratch.dense));

@@ -126,7 +126,7 @@ impl NcZarrWriter {
             false => with_shape(&node.document, &model.shape(var)),
         };
         let has_fill = model.find_attr(Owner::Var(var), b"_FillValue").is_some();
-        if node.drops_fill && !has_fill && node.has_all_chunks(&model.shape(var))? {
+        if node.drops_fill && !has_fill && node.has_all_chunks(&model.shape(var)) {
             metadata = with_member(&metadata, "fill_value", Json::Null);
         }
         let mut reserved = vec![];

@@ -203,8 +203,8 @@ impl WriteDriver for NcZarrWriter {
             Flush::Definitions => Ok(()),
             Flush::All => self.flush_data(model),
         };
-        // Changes that are refused, since another writer made others, are no reason to keep all else from being stored.
-        if stored.as_ref().is_err_and(|error| error.code != Code::ESTALE) {
+        // A conflict with another writer is no reason to keep all else from being stored.
+        if stored.as_ref().is_err_and(|error| !error.is_conflict) {
             return stored;
         }
         self.put_documents(model)?;
@@ -215,7 +215,7 @@ impl WriteDriver for NcZarrWriter {
 }
 
 impl NcZarrWriter {
-    /// Stores all chunks that are pending. Returns the first error, or one that is no refusal, after those of all variables were tried.
+    /// Stores all chunks that are pending. Returns the first error, or one that is no conflict, after those of all variables were tried.
     fn flush_data(&mut self, model: &Model) -> Result<()> {
         let mut failed: Result<()> = Ok(());
         for (node, var) in self.variables.iter_mut().zip(model.var_ids()) {
@@ -228,7 +228,7 @@ impl NcZarrWriter {
                 }
             };
             let done = done.map_err(|error| in_variable(error, model, var));
-            if failed.as_ref().is_ok() || done.as_ref().is_err_and(|error| error.code != Code::ESTALE) {
+            if failed.as_ref().is_ok() || done.as_ref().is_err_and(|error| !error.is_conflict) {
                 failed = done;
             }
         }

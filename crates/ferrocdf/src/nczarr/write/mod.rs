@@ -16,14 +16,14 @@ mod puts;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_array::{Array, ChunkLocation, Layout};
+use ferrocdf_array::Array;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
 use ferrocdf_store::{Store, Version as ObjectVersion, ZipDraft};
 use ferrocdf_zarr::{
-    ArrayMetadata, Conflicts, DataType, FillValue, Json, Members, NewArray, Version, WriteOptions,
-    WrittenElements, group, within,
+    ArrayMetadata, Conflicts, DataType, FillValue, Json, Members, NewArray, StoredChunks, Version,
+    WriteOptions, WrittenElements, group, within,
 };
 
 use super::keys::is_old_form;
@@ -114,6 +114,8 @@ struct VariableNode {
     /// True if the array has no fill value once all its chunks are stored: one of version 2 without `_FillValue`, of which xarray would
     /// mask elements.
     drops_fill: bool,
+    /// The stored chunks, if the array was made by this writer.
+    stored: Option<Arc<StoredChunks>>,
     /// What writes it, once something is written or read.
     data: Mutex<Option<Arc<Data>>>,
 }
@@ -392,6 +394,7 @@ impl VariableNode {
                 && !options.nczarr
                 && model.var(var).storage.fill.is_none()
                 && model.find_attr(Owner::Var(var), b"_FillValue").is_none(),
+            stored: Some(Arc::default()),
             data: Mutex::default(),
         })
     }
@@ -410,32 +413,16 @@ impl VariableNode {
             quantize: quantize_of(model, var),
             described: None,
             drops_fill: false,
+            stored: None,
             data: Mutex::default(),
         }
     }
 
     /// True if all chunks of an array of a shape are stored, which this writer made.
-    fn has_all_chunks(&self, shape: &[u64]) -> Result<bool> {
-        /// Chunks of which the writer certainly knows whether they are stored.
-        const MAX: u64 = 1 << 20;
+    fn has_all_chunks(&self, shape: &[u64]) -> bool {
         let grid = shape.iter().zip(&self.metadata.chunk_shape).map(|(len, chunk)| len.div_ceil(*chunk));
-        let (grid, first): (Vec<u64>, _) = (grid.collect(), vec![0; shape.len()]);
-        let all = grid.iter().fold(1u64, |all, &count| all.saturating_mul(count));
-        let data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
-        match data.as_deref() {
-            _ if all == 0 || all > MAX => Ok(all == 0),
-            None => Ok(false),
-            Some(Data::Array(array)) => match &array.layout {
-                Layout::Chunked(chunks) => {
-                    let locations = chunks.index.locate(&first, &grid)?;
-                    Ok(!locations.contains(&ChunkLocation::Missing))
-                }
-                _ => Ok(false),
-            },
-            Some(Data::Elements(elements)) => {
-                Ok(elements.lock().unwrap_or_else(PoisonError::into_inner).stored_chunks() as u64 == all)
-            }
-        }
+        let grid: Vec<u64> = grid.collect();
+        self.stored.as_ref().is_some_and(|stored| stored.has_all(&grid))
     }
 
     /// Returns what writes the variable, made when it is first needed.
@@ -469,7 +456,7 @@ impl NcZarrWriter {
     fn data_of(&self, model: &Model, var: VarId, node: &VariableNode) -> Result<Data> {
         let dims = &model.var(var).dims;
         let options = WriteOptions {
-            is_new: node.is_new,
+            stored: node.stored.clone(),
             can_grow: dims.iter().map(|&dim| model.dim(dim).unlimited).collect(),
             // Other programs read anything where chunks of an array without a fill value are missing.
             keeps_empty: self.options.keeps_empty_chunks

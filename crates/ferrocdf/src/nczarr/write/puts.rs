@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Error, Result};
 use ferrocdf_model::Model;
 use ferrocdf_store::{ByteRange, Expected, Fetched};
 use ferrocdf_zarr::{Json, Members, Version, with_member};
@@ -41,7 +41,7 @@ impl NcZarrWriter {
     /// Puts a document, given by its key relative to the root.
     ///
     /// # Errors
-    /// `ESTALE` if another writer has changed it; those of the store.
+    /// A conflict if another writer has changed it; those of the store.
     fn put_document(&mut self, relative: &str, json: &Json) -> Result<()> {
         let (key, bytes) = (self.key(relative), json.to_string().into_bytes());
         let store = self.reader.store.clone();
@@ -88,7 +88,7 @@ impl NcZarrWriter {
             "{}/{key}: another writer changed it since this one opened the store: open it again, and repeat the change",
             self.reader.store.name()
         );
-        Error::new(Code::ESTALE, what)
+        Error::conflict(what)
     }
 
     /// Puts consolidated metadata.
@@ -144,7 +144,7 @@ impl NcZarrWriter {
     /// it, or other attributes.
     ///
     /// # Errors
-    /// `ESTALE` if this writer has changed it too.
+    /// A conflict if this writer has changed it too.
     fn root(&self, key: &str, found: Option<&Fetched>, before: &Json) -> Result<(Json, bool)> {
         let is_as_read =
             !self.is_shared() || found.is_none() || without_consolidated(before) == self.root_before;
