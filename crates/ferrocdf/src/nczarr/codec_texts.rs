@@ -12,7 +12,7 @@ use crate::plugins;
 type Parameters = (FilterId, Vec<u32>);
 
 /// Codecs without an HDF5 number that encode bytes, whatever the elements are.
-const BYTE_CODECS: [&str; 6] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lzma"];
+const BYTE_CODECS: [&str; 7] = ["adler32", "base64", "crc32", "crc32c", "gzip", "jenkins_lookup3", "lzma"];
 
 /// The one of them that zarr-python reads in version 2 alone.
 const ONLY_V2: &str = "base64";
