@@ -17,7 +17,7 @@ warnings.filterwarnings("ignore", message=".*does not have a Zarr V3 specificati
 
 ALL = [
     ("flag", "?"), ("half", "<f2"), ("when", "<M8[ns]"), ("span", "<m8[25s]"), ("z", "<c8"), ("code", "S3"),
-    ("name", "<U4"), ("n", "<i4"),
+    ("name", "<U4"), ("n", "<i4"), ("raw", "V3"),
 ]
 TYPES = {
     "all": ALL,
@@ -26,6 +26,8 @@ TYPES = {
     "parts": [("r", "<f4"), ("i", "<f4")],
     "names": [("first", "<U50"), ("second", "<U1")],
     "long": [("text", "S5000")],
+    "raw": "V4",
+    "long_raw": [("raw", "V5000")],
 }
 
 
@@ -43,6 +45,8 @@ def fill(array):
             array[...] = [b"ab", b"", b"xyz", b"q", b"\xe9"][: array.size]
         case "U":
             array[...] = ["é", "", "a", "b", "\U0001f600"][: array.size]
+        case "V":
+            array[...] = np.array([bytes([number] * array.itemsize) for number in numbers.flat], array.dtype)
         case "M" | "m":
             array[...] = numbers.astype("i8").astype(array.dtype)
             array[-1] = "NaT"

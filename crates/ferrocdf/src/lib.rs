@@ -84,7 +84,7 @@ pub use file::{File, FileMut};
 pub use handles::{Dimension, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut};
 pub use location::{Location, Url};
 pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
-pub use nczarr::{define_codecs, is_zarr_store, no_store_to_replace, remove_zarr_store};
+pub use nczarr::{can_have_codec, define_codecs, is_zarr_store, no_store_to_replace, remove_zarr_store};
 pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
 pub use plugins::has_filter;
 pub use storage::{Arrangement, StorageInfo};

@@ -141,7 +141,7 @@ pub struct ZarrForm {
     /// True if the index of a shard is at its begin, false if it is at its end.
     pub index_first: bool,
     /// The fill value of an array that was read, of the variable's type, where no attribute need tell it: of all arrays of version 3 but
-    /// vlens, and of version 2 those of booleans, times, complex numbers, structures and text of a fixed size. A new array takes its fill
+    /// vlens, and of version 2 those of booleans, times, complex numbers, structures, bytes and text. A new array takes its fill
     /// value from [`Storage::fill`].
     pub fill: Option<Values>,
 }

@@ -71,7 +71,14 @@ const MAX_CHUNKS: u64 = 1 << 24;
 const ARRAY_CODECS: [&str; 7] =
     ["bitround", "cast_value", "numcodecs.pcodec", "numcodecs.zfpy", "packbits", "reshape", "scale_offset"];
 
-fn step((id, params): (FilterId, Vec<u32>)) -> Step {
+/// HDF5 number of shuffle.
+const SHUFFLE: u32 = 2;
+
+fn step((id, mut params): (FilterId, Vec<u32>)) -> Step {
+    // With an element size of 0 numcodecs shuffles nothing.
+    if id == FilterId::Hdf5(SHUFFLE) && params.is_empty() {
+        params.push(1);
+    }
     Step { id, name: String::new(), optional: false, params }
 }
 
@@ -137,7 +144,6 @@ impl Pipeline {
                     continue;
                 }
             }
-            let codec = with_element_size(id, codec, element);
             let found = known.parse_numcodecs(&codec.to_string()).ok_or_else(|| known.unknown_codec(id))?;
             pipeline.steps.push(found.map(step)?);
         }
@@ -353,21 +359,6 @@ fn object_codec(id: &str, codec: &Json, element: &mut Element) -> Result<Option<
     }
     element.data_type = data_type;
     Ok(Some(form))
-}
-
-/// netCDF-C writes shuffle with an element size of 0, and means that of the data type.
-fn with_element_size(id: &str, codec: &Json, element: &Element) -> Json {
-    let is_zero = || codec.get("elementsize").and_then(Json::as_u64) == Some(0);
-    match (codec, element.data_type.size()) {
-        (Json::Object(members), Some(size)) if id == "shuffle" && is_zero() => {
-            let change = |(name, value): &(String, Json)| match &**name {
-                "elementsize" => (name.clone(), Json::Number(size.to_string().into())),
-                _ => (name.clone(), value.clone()),
-            };
-            Json::Object(Members(members.0.iter().map(change).collect()))
-        }
-        _ => codec.clone(),
-    }
 }
 
 /// Returns a codec as an object: one that is a name alone has no configuration.

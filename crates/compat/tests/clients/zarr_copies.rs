@@ -1,5 +1,6 @@
 //! Copies between Zarr stores, and between these and netCDF-4: zarr-python, xarray and h5py judge.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -27,6 +28,11 @@ fn said(command: &mut Command) -> String {
     let done = command.stdin(Stdio::null()).output().expect("a Python that starts");
     assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).expect("UTF-8")
+}
+
+/// Runs a function of `py/zarr_codecs.py` and returns what it printed.
+fn codecs(mut python: Command, args: &[&str]) -> String {
+    said(python.args(args))
 }
 
 struct Place(tempfile::TempDir);
@@ -109,4 +115,51 @@ fn filters_of_hdf5_are_read_by_numcodecs_and_come_back() {
     let block: String = object[4..].iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(chunk.trim()[32..], block);
     assert_eq!(h5py(&["chunk", &back, "smooth_lz4"])[32..], chunk[32..]);
+}
+
+/// Returns the codecs of each array, without those that `nccopy` says it did not copy.
+fn without_told(printed: &str, told: &str) -> String {
+    let line = |line: &str| {
+        let (name, list) = line.split_once(' ').expect("a name and codecs");
+        let marker = format!("/{name}: copied without the codecs ");
+        let dropped = told.lines().find_map(|line| line.split_once(&marker)).map_or("", |(_, list)| list);
+        let is_kept = |codec: &&str| !dropped.split(", ").any(|dropped| dropped == *codec);
+        format!("{name} {}", list.split(',').filter(is_kept).collect::<Vec<_>>().join(","))
+    };
+    printed.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn copies_are_read_whatever_codecs_their_source_has() {
+    let place = Place::new();
+    for from in ["2", "3"] {
+        let source = place.path(&format!("{from}.zarr"));
+        codecs(python::newest_zarr("zarr_codecs.py"), &["make", &source, from]);
+        let wanted = codecs(python::newest_zarr("zarr_codecs.py"), &["read", &source]);
+        for kind in ["zarr2", "nczarr2", "zarr3", "nczarr3"] {
+            let copy = place.path(&format!("{from}-{kind}.zarr"));
+            let mut told = vec![];
+            let args = ["nccopy", "-k", kind, &source, &copy].map(Into::into);
+            let code = ferrocdf_tools::nccopy::run(args.into_iter(), &mut told);
+            let told = String::from_utf8(told).expect("UTF-8");
+            assert_eq!(code, 0, "{kind}: {told}");
+            // Each codec is copied, or `nccopy` tells that it is not.
+            let found = codecs(python::newest_zarr("zarr_codecs.py"), &["read", &copy]);
+            assert_eq!(found.trim_end(), without_told(&wanted, &told), "{from} {kind}: {told}");
+            let lists = told.lines().filter_map(|line| Some(line.split_once("without the codecs ")?.1));
+            let dropped: BTreeSet<&str> = lists.flat_map(|list| list.split(", ")).collect();
+            let mut computing =
+                BTreeSet::from(["astype", "bitround", "delta", "fixedscaleoffset", "packbits", "quantize"]);
+            if kind.ends_with('3') {
+                // Before its data.
+                computing.insert("crc32c");
+                computing.extend((from == "2").then_some("base64"));
+            }
+            assert_eq!(dropped, computing, "{from} {kind}");
+            if kind.ends_with('2') {
+                let lines = codecs(python::zarr2("zarr_codecs.py"), &["read", &copy]).lines().count();
+                assert!(lines + 4 >= found.lines().count(), "{kind}: {lines}");
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Codecs, FilterId};
-use ferrocdf_model::{Attr, Filter, Model, NamedCodec, Values, VarId};
+use ferrocdf_model::{Attr, Container, Filter, Model, NamedCodec, Values, VarId};
 use ferrocdf_zarr::Json;
 
 use super::{LZ4, name};
@@ -12,7 +12,10 @@ use crate::plugins;
 type Parameters = (FilterId, Vec<u32>);
 
 /// Codecs without an HDF5 number that encode bytes, whatever the elements are.
-const BYTE_CODECS: [&str; 6] = ["adler32", "base64", "crc32", "crc32c", "gzip", "lzma"];
+const BYTE_CODECS: [&str; 7] = ["adler32", "base64", "crc32", "crc32c", "gzip", "jenkins_lookup3", "lzma"];
+
+/// The one of them that zarr-python reads in version 2 alone.
+const ONLY_V2: &str = "base64";
 
 /// Codecs that follow from the type of an array, or say nothing but the order of bytes and dimensions.
 const IMPLIED: [&str; 6] = ["bytes", "json2", "transpose", "vlen-array", "vlen-bytes", "vlen-utf8"];
@@ -68,8 +71,21 @@ pub(super) fn filters_of(steps: impl Iterator<Item = Parameters>) -> (Vec<Filter
     (filters, named_codecs)
 }
 
+/// True if a new array of a Zarr store can have a codec, and zarr-python reads it there.
+pub fn can_have_codec(codec: &NamedCodec, container: Container) -> bool {
+    let Some(params) = &codec.params else { return false };
+    let id = FilterId::Named(codec.name.clone().into());
+    match container {
+        Container::ZarrV3 => {
+            codec.name != ONLY_V2 && ferrocdf_codec::to_zarr_v3(&id, params).is_some_and(|json| json.is_ok())
+        }
+        _ => true,
+    }
+}
+
 /// Gives a variable the filters that the text of an attribute `_Codecs` tells. They take the place of filters that say the same, whose order
-/// the attribute tells too. Returns the names of codecs that cannot be given to a new variable, since they depend on an array.
+/// the attribute tells too. Returns the names of codecs that cannot be given to a new variable, since they depend on an array or the version has
+/// none such.
 ///
 /// # Errors
 /// `NC_EINVAL` for other filters than the variable has; `NC_EFILTER` for a text that tells no codecs; `NC_ENOFILTER` for an unknown codec;
@@ -86,9 +102,10 @@ pub fn define_codecs(model: &mut Model, var: VarId, text: &str) -> Result<Vec<St
         let what = "it tells other filters than _Filter, _Shuffle, _DeflateLevel and _Fletcher32: leave one of them out";
         return Err(wrong(Code::EINVAL, what));
     }
-    let left_out = named_codecs.iter().filter(|codec| codec.params.is_none());
+    let container = model.format().container();
+    let left_out = named_codecs.iter().filter(|codec| !can_have_codec(codec, container));
     let left_out = left_out.map(|codec| codec.name.clone()).collect();
-    named_codecs.retain(|codec| codec.params.is_some());
+    named_codecs.retain(|codec| can_have_codec(codec, container));
     let storage = &mut model.var_mut(var).storage;
     (storage.filters, storage.named_codecs) = (filters, named_codecs);
     Ok(left_out)

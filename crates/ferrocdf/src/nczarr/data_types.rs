@@ -94,7 +94,10 @@ impl Target {
         let Type::User(id) = ty else { return Some(1) };
         match &model.user_type(id).class {
             Class::Enum { .. } => Some(1),
-            Class::Opaque(size) => Some(if self.version == Version::V2 { 1 } else { *size }),
+            Class::Opaque(size) => {
+                let is_one = self.version == Version::V2 || wished.is_some_and(|own| becomes(model, own, ty));
+                Some(if is_one { 1 } else { *size })
+            }
             Class::Vlen(of) => self.values(model, *of, None, depth.checked_sub(1)?, visits),
             Class::Compound { fields, .. } => {
                 let depth = depth.checked_sub(1)?;
@@ -132,7 +135,9 @@ impl Target {
         let data_type = match ty {
             Type::Atomic(Atomic::Char) => self.text_of_one_byte(),
             Type::Atomic(Atomic::String) => {
-                return Err(not_written("text of any length in a compound, or in a vlen"));
+                return Err(not_written(
+                    "text of any length in a compound, or in a vlen; make it char of a fixed length, or leave the variable out",
+                ));
             }
             Type::Atomic(atomic) => number(atomic),
             Type::User(id) => match &model.user_type(id).class {
@@ -144,14 +149,20 @@ impl Target {
                     match complex(fields).filter(|_| wished.is_none()) {
                         Some(size) => DataType::Complex(size),
                         None => {
-                            let field = |(at, field)| {
-                                self.field(model, field, wished.and_then(|fields| fields.get(at)))
+                            let field = |(at, field): (usize, &Field)| {
+                                let wished = wished.and_then(|fields| fields.get(at));
+                                let in_member = |error: Error| error.at(format!("member {}", field.name));
+                                self.field(model, field, wished).map_err(in_member)
                             };
                             DataType::Struct(fields.iter().enumerate().map(field).collect::<Result<_>>()?)
                         }
                     }
                 }
-                Class::Vlen(_) => return Err(not_written("a vlen in a compound, or in another vlen")),
+                Class::Vlen(_) => {
+                    return Err(not_written(
+                        "a vlen in a compound, or in another vlen; make it an array of a fixed length, or leave the variable out",
+                    ));
+                }
             },
         };
         Ok(Element { data_type, order: Order::Little })
@@ -218,6 +229,7 @@ fn becomes(model: &Model, element: &Element, ty: Type) -> bool {
             Class::Compound { fields, .. } => complex(fields) == Some(*size),
             _ => false,
         },
+        (Type::User(id), DataType::Raw(size)) => model.user_type(id).class == Class::Opaque(*size),
         (Type::User(_), _) => false,
         (Type::Atomic(atomic), data_type) => {
             data_type.size().is_some() && types::atomic(data_type) == Some(atomic)

@@ -5,7 +5,7 @@
 
 use ferrocdf_bytes::Order;
 use ferrocdf_model::{Atomic, Attr, Class, Container, Endian, Model, Type, Values, VarId, ZarrForm};
-use ferrocdf_zarr::{ArrayMetadata, DataType, Element, Json, TimeUnit};
+use ferrocdf_zarr::{ArrayMetadata, DataType, Element, FillValue, Json, TimeUnit};
 
 use super::data_types::Target;
 use super::{name, values};
@@ -24,6 +24,7 @@ pub(super) fn read(model: &Model, metadata: &ArrayMetadata, ty: Type) -> ZarrFor
         | DataType::DateTime(_)
         | DataType::TimeDelta(_)
         | DataType::Struct(_) => true,
+        DataType::Raw(_) => matches!(ty, Type::User(_)),
         DataType::FixedBytes(_) | DataType::FixedText(_) => ty == Type::Atomic(Atomic::String),
         _ => false,
     };
@@ -41,6 +42,10 @@ pub(super) fn read(model: &Model, metadata: &ArrayMetadata, ty: Type) -> ZarrFor
             (DataType::Bool | DataType::Complex(_) | DataType::Raw(_) | DataType::Struct(_), _)
             | (DataType::DateTime(_) | DataType::TimeDelta(_), _)
             | (DataType::FixedBytes(_) | DataType::FixedText(_), Type::Atomic(Atomic::String)) => {
+                values::value_of_fill(model, metadata, ty).and_then(Result::ok)
+            }
+            // The number 0 of zarr-python 2 masks no text in xarray.
+            (DataType::String, _) if matches!(metadata.fill_value, FillValue::Value(Json::String(_))) => {
                 values::value_of_fill(model, metadata, ty).and_then(Result::ok)
             }
             _ => None,

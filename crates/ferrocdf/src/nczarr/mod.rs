@@ -35,7 +35,7 @@ use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, FillValue, Hierarchy, Jso
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
 use crate::location::Location;
 use crate::plugins;
-pub use codec_texts::define_codecs;
+pub use codec_texts::{can_have_codec, define_codecs};
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, no_store_to_replace, remove_zarr_store};
 pub(crate) use write::NcZarrWriter;

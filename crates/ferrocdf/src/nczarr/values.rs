@@ -66,6 +66,8 @@ pub(super) fn fill_of_any_size(metadata: &ArrayMetadata) -> Vec<u8> {
             STANDARD.decode(text).unwrap_or_else(|_| text.clone().into_bytes())
         }
         (FillValue::Value(Json::String(text)), _) => text.clone().into_bytes(),
+        // Zarr-python 2 gives objects the number 0; version 3 reads it as text.
+        (FillValue::Value(number @ Json::Number(_)), DataType::String) => number.to_string().into_bytes(),
         (FillValue::Value(json), DataType::Json) => json.to_string().into_bytes(),
         (FillValue::Value(_) | FillValue::Undefined | FillValue::Bytes(_), _) => vec![],
     }

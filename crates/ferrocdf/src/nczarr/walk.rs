@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use ferrocdf_bytes::{Error, Order};
 use ferrocdf_model::{
-    Atomic, Attr, Chunking, Class, Container, DimId, Endian, GroupId, Model, Owner, Storage, Type, TypeId,
-    Values, Var,
+    Atomic, Attr, Chunking, Class, Container, DimId, Endian, Filter, GroupId, Model, Owner, Storage, Type,
+    TypeId, Values, Var,
 };
 use ferrocdf_zarr::{
     ArrayMetadata, Content as NodeContent, DataType, Element, FillValue, Hierarchy, Json, Members, Node,
@@ -43,6 +43,7 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
     let is_netcdf = [SUPERBLOCK, GROUP]
         .iter()
         .any(|key| find((&hierarchy.root.attributes, &hierarchy.root.metadata), key).is_some());
+    let is_of_netcdf = is_netcdf || hierarchy.root.attributes.get(PROPERTIES).is_some();
     let (version, is_consolidated) = (hierarchy.version, hierarchy.is_consolidated);
     let mut walk = Walk {
         model: Model::new(super::format(version)),
@@ -56,6 +57,7 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
         lost: None,
         hidden: vec![],
         is_netcdf,
+        is_of_netcdf,
     };
     match hierarchy.root.content {
         NodeContent::Group(_) => walk.group(hierarchy.root, GroupId::ROOT, ""),
@@ -89,6 +91,8 @@ struct Walk {
     hidden: Vec<Attr>,
     /// True if netCDF's metadata is at the root.
     is_netcdf: bool,
+    /// True if a netCDF library made the store, be it one without netCDF's metadata.
+    is_of_netcdf: bool,
 }
 
 impl Walk {
@@ -243,6 +247,9 @@ impl Walk {
     fn variable(&mut self, found: Found) -> Variable {
         let Found { group, node, metadata } = found;
         let mut metadata = *metadata;
+        if self.is_of_netcdf || find((&node.attributes, &node.metadata), ARRAY).is_some() {
+            give_shuffle_its_size(&node.metadata, &mut metadata);
+        }
         let own = self.netcdf_key((&node.attributes, &node.metadata), ARRAY).map(Cow::into_owned);
         let has_alias = |alias: &str| {
             own.as_ref().and_then(|own| own.get("type_alias")).and_then(Json::as_str) == Some(alias)
@@ -409,6 +416,22 @@ impl Walk {
         }
         attrs.extend(form::time_attributes(&metadata.element.data_type));
         attrs
+    }
+}
+
+/// Gives the filter shuffle the size of the elements, if its size in version 2 is 0: so netCDF-C writes it, and shuffles.
+fn give_shuffle_its_size(document: &Json, metadata: &mut ArrayMetadata) {
+    let filters = document.get("filters").and_then(Json::as_array).unwrap_or_default();
+    let is_without_size = |codec: &Json| {
+        codec.get("id").and_then(Json::as_str) == Some("shuffle")
+            && codec.get("elementsize").and_then(Json::as_u64) == Some(0)
+    };
+    if let Some(size) = metadata.element.data_type.size().and_then(|size| u32::try_from(size).ok())
+        && let Ok(pipeline) = &mut metadata.pipeline
+        && filters.iter().chain(document.get("compressor")).any(is_without_size)
+    {
+        let shuffle = pipeline.steps.iter_mut().filter(|step| step.id.hdf5() == Some(Filter::SHUFFLE));
+        shuffle.for_each(|step| step.params = vec![size]);
     }
 }
 

@@ -62,6 +62,31 @@ fn a_store_is_opened_by_its_path_and_by_urls() {
 }
 
 #[test]
+fn shuffle_with_the_element_size_0_is_shuffle_where_netcdf_c_made_the_store() {
+    // NetCDF-C shuffles by the size of the type, numcodecs not at all.
+    let v = array("[3]", r#""<i2""#, "0")
+        .replace(r#""filters": null"#, r#""filters": [{"id": "shuffle", "elementsize": 0}]"#);
+    let properties = r#"{"_NCProperties": "version=2,netcdf=4.10.1,nczarr=2.0.0"}"#;
+    let of_netcdf = r#"{"_nczarr_array": {"dimension_references": ["/x"], "storage": "chunked"}}"#;
+    for (root, own, wanted) in [
+        ("{}", "{}", [0x0201, 0x0403, 0x0605]),
+        (properties, "{}", [0x0401, 0x0502, 0x0603]),
+        ("{}", of_netcdf, [0x0401, 0x0502, 0x0603]),
+    ] {
+        let file = open_bytes(&[
+            (".zgroup", br#"{"zarr_format": 2}"#),
+            (".zattrs", root.as_bytes()),
+            ("v/.zarray", v.as_bytes()),
+            ("v/.zattrs", own.as_bytes()),
+            ("v/0", &[1, 2, 3, 4, 5, 6]),
+        ])
+        .unwrap();
+        let values: Vec<i16> = file.variable("v").unwrap().get_values(..).unwrap();
+        assert_eq!(values, wanted, "{root} {own}");
+    }
+}
+
+#[test]
 fn sizes_are_those_of_the_objects() {
     let file = File::open(sample()).unwrap();
     let storage = file.variable("sst").unwrap().storage().unwrap();

@@ -1,7 +1,7 @@
 //! Codecs of Zarr arrays that have no HDF5 number, in copies.
 
 use ferrocdf::model::{Filter, NamedCodec, Storage};
-use ferrocdf::{Format, Model, VarId};
+use ferrocdf::{Format, Model, VarId, can_have_codec};
 
 use super::options::Options;
 use super::schema;
@@ -10,7 +10,7 @@ use crate::kinds::is_zarr;
 /// Leaves of the codecs without an HDF5 number those that a new variable can have.
 pub fn carry(storage: &mut Storage, format: Format) {
     if is_zarr(format) {
-        storage.named_codecs.retain(|codec| codec.params.is_some());
+        storage.named_codecs.retain(|codec| can_have_codec(codec, format.container()));
         return;
     }
     for codec in std::mem::take(&mut storage.named_codecs).into_iter().rev() {

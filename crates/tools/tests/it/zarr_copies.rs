@@ -279,6 +279,35 @@ fn codecs_in_cdl_are_the_filters_of_a_store() {
 }
 
 #[test]
+fn codecs_that_zarr_python_does_not_read_in_version_3_are_left_out_with_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, store) = (folder.path().join("in.zarr"), folder.path().join("out.zarr"));
+    for (codec, json) in
+        [("base64", r#"{\"id\": \"base64\"}"#), ("crc32c", r#"{\"id\": \"crc32c\",\"location\": \"start\"}"#)]
+    {
+        let said = format!("_Codecs = \"[{json},{{\\\"id\\\": \\\"zlib\\\",\\\"level\\\": 5}}]\"");
+        assert_eq!(ncgen("zarr2", &cdl(&[&said]), &source), (0, String::new()), "{said}");
+        for kind in KINDS {
+            let is_v3 = kind.ends_with('3');
+            let (made, copied) = match is_v3 {
+                true => (
+                    format!("ncgen: /v: made without the codecs {codec}\n"),
+                    format!("nccopy: /v: copied without the codecs {codec}\n"),
+                ),
+                false => (String::new(), String::new()),
+            };
+            assert_eq!(ncgen(kind, &cdl(&[&said]), &store), (0, made), "{kind}");
+            let copy = ["-k", kind, source.to_str().unwrap(), store.to_str().unwrap()];
+            assert_eq!(call(&copy), (0, copied), "{kind}");
+            let array = ["v/.zarray", "v/zarr.json"].map(|object| text_of(&store.join(object))).concat();
+            assert_eq!((array.contains(codec), array.contains("zlib")), (!is_v3, true), "{array}");
+            let v: Vec<i32> = File::open(&store).unwrap().variable("v").unwrap().get_values(..).unwrap();
+            assert_eq!(v, [1, 2, 3, 4, 5, 6, 7, 8]);
+        }
+    }
+}
+
+#[test]
 fn codecs_in_cdl_of_other_files_are_passed_over_with_a_word_unless_filters_say_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.nc");

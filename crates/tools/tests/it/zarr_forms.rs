@@ -204,3 +204,25 @@ fn large_shards_are_not_made_unasked() {
     assert_eq!(place.nccopy(&asked, "large.zarr", "asked.zarr"), (0, String::new()));
     assert_eq!(place.shapes("asked.zarr", "v").1, Some(vec![8192, 8192]));
 }
+
+#[test]
+fn compounds_that_zarr_cannot_hold_are_refused_with_the_name_of_the_member() {
+    let place = Place::new();
+    let cdl =
+        "netcdf c { types: compound pt { int n ; string word ; } ; compound outer { double d ; pt inner ; } ;
+        int(*) list ; compound row { list numbers ; } ;
+        dimensions: x = 2 ; variables: int first(x) ; outer w(x) ; row r(x) ; }";
+    assert_eq!(place.ncgen("nc4", cdl, "c.nc"), (0, String::new()));
+    for kind in ["zarr2", "zarr3", "nczarr2", "nczarr3"] {
+        for (var, wanted) in [
+            ("w", "/w: member inner: member word: Zarr has no data type for text of any length"),
+            ("r", "/r: member numbers: Zarr has no data type for a vlen in a compound"),
+        ] {
+            let (code, said) = place.nccopy(&["-k", kind, "-V", &format!("first,{var}")], "c.nc", "c.zarr");
+            assert!(code == 1 && said.contains(wanted), "{kind}: {code} {said}");
+            assert!(said.contains("of a fixed length, or leave the variable out"), "{said}");
+            assert!(!fs::exists(place.path("c.zarr")).unwrap());
+        }
+        assert_eq!(place.nccopy(&["-k", kind, "-V", "first"], "c.nc", "d.zarr"), (0, String::new()));
+    }
+}

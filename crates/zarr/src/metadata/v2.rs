@@ -31,8 +31,6 @@ pub(super) fn parse(json: &Json, codecs: &Codecs) -> Result<ArrayMetadata> {
     let pipeline = Pipeline::from_v2(json, is_column_major, chunks.len(), &mut element, codecs);
     let fill = json.get("fill_value").unwrap_or(&Json::Null);
     let fill_value = match (&element.data_type, fill) {
-        // Zarr-python 2 gives objects the number 0; version 3 reads it as text.
-        (DataType::String, Json::Number(number)) => FillValue::Value(Json::String(number.to_string())),
         (DataType::Bytes | DataType::List(_), Json::Number(_)) => FillValue::Undefined,
         _ => element.fill_value(fill).ok_or_else(|| {
             invalid(format!("\"fill_value\" is {}, no value of the data type", super::excerpt(fill)))

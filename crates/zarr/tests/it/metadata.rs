@@ -82,9 +82,9 @@ fn wrong_documents_of_version_3_are_refused() {
 }
 
 #[test]
-fn shuffle_of_netcdf_c_has_the_element_size_of_the_data_type() {
+fn shuffle_with_the_element_size_0_moves_no_bytes() {
     let document =
         V2.replace("\"filters\": null", "\"filters\": [{\"id\": \"shuffle\", \"elementsize\": 0}]");
     let metadata = ArrayMetadata::parse(Version::V2, &json(&document), &Codecs::default()).unwrap();
-    assert_eq!(metadata.pipeline.unwrap().steps[0].params, [2]);
+    assert_eq!(metadata.pipeline.unwrap().steps[0].params, [1]);
 }

@@ -18,6 +18,7 @@ use crate::quantize;
 pub(super) fn fill_text(metadata: &ArrayMetadata) -> Vec<u8> {
     match &metadata.fill_value {
         FillValue::Value(Json::String(text)) => text.clone().into_bytes(),
+        FillValue::Value(number @ Json::Number(_)) => number.to_string().into_bytes(),
         FillValue::Bytes(bytes) => without_zeros(bytes).to_vec(),
         FillValue::Value(_) | FillValue::Undefined => vec![],
     }
