@@ -83,16 +83,7 @@ impl Reader<'_> {
                     TilePlan::new(&array.shape, array.stored, 0, &strides, sel, (TILE, &inline.cost()))?;
                 TileReader::new(&inline, &plan, conversion, array.past_end, size).all(out)
             }
-            Layout::Chunked(chunks) => {
-                let is_direct = || conversion.is_in_place() && *sel == Selection::all(&array.shape);
-                match chunks.dense(is_direct) {
-                    Some(dense) => {
-                        let strides = dense_strides(&array.shape, array.stored)?;
-                        self.strided(dense, (0, &strides), sel, out)
-                    }
-                    None => chunks::read(blob, array, chunks, sel, conversion, size, out),
-                }
-            }
+            Layout::Chunked(chunks) => chunks::read(blob, array, chunks, sel, conversion, size, out),
             Layout::Fill(fill) => {
                 let chunks = Chunks::missing(&array.shape, fill);
                 chunks::read(blob, array, &chunks, sel, conversion, size, out)

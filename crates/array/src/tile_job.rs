@@ -121,11 +121,21 @@ pub(crate) fn read_in_batches<'t>(
         }
     }
     read_placed(blob, past_end, placed, |_| Ok(()))?;
+    fill_in_batches(blob, past_end, conversion, filled.into_iter())
+}
+
+/// Reads tiles of a slow source in their order, each by way of a buffer. True if all numbers were in range.
+pub(crate) fn fill_in_batches<'t>(
+    blob: &dyn Blob,
+    past_end: PastEnd,
+    conversion: Conversion,
+    tiles: impl Iterator<Item = TileJob<'t>>,
+) -> Result<bool> {
     let fetch = |tiles: &[TileJob<'_>], _is_first, mut windows: Windows| {
         windows.read(blob, past_end, tiles.iter().map(TileJob::range), |_| Ok(()))?;
         Ok(windows)
     };
-    run_in_batches(BatchLimit::of(&blob.cost()), filled.into_iter(), TileJob::len, fetch, |tiles, windows| {
+    run_in_batches(BatchLimit::of(&blob.cost()), tiles, TileJob::len, fetch, |tiles, windows| {
         let shares = tiles.iter().map(TileJob::len).sum::<u64>() >= PARALLEL_BYTES;
         share(shares, tiles, |number, mut tile| Ok(tile.fill(windows.get(number), &conversion)))
     })

@@ -12,9 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation};
 use ferrocdf_bytes::{Context, Result};
+use ferrocdf_codec::Chain;
 use ferrocdf_store::{Blob, ReadRequest, forward, read_parts};
 
 use crate::element::compressed_pieces;
+use crate::large_chunks::LargeChunks;
 use crate::lazy::Lazy;
 use crate::pieces::{Piece, PieceBlob};
 use crate::special::{self, ChunkedHeader, CompressedHeader, Compression, Special};
@@ -175,13 +177,16 @@ pub(crate) struct Index {
     /// What headers of a slow source say, by the reference number of the chunk.
     headers: Mutex<HashMap<u16, HeaderAhead>>,
     scattered: Arc<ScatteredChunks>,
+    large: LargeChunks,
 }
 
 impl Index {
-    pub fn new(file: &File, element: &ChunkedElement) -> Index {
+    pub fn new(file: &File, element: &ChunkedElement, chain: Arc<Chain>) -> Index {
         let scattered = Arc::new(ScatteredChunks { blob: file.blob().clone(), chunks: RwLock::default() });
+        let chunk_len = element.chunk_bytes().unwrap_or(u64::MAX);
+        let large = LargeChunks::new(file, scattered.clone(), chain, chunk_len);
         let (table, located, headers) = Default::default();
-        Index { file: file.clone(), element: element.clone(), table, located, headers, scattered }
+        Index { file: file.clone(), element: element.clone(), table, located, headers, scattered, large }
     }
 
     /// Returns the bytes that locations are about.
@@ -349,6 +354,10 @@ impl ChunkIndex for Index {
             .into_iter()
             .map(|is_stored| if is_stored { found.next() } else { None }.unwrap_or_default())
             .collect())
+    }
+
+    fn decoded(&self, location: ChunkLocation) -> Option<Arc<dyn Blob>> {
+        self.large.decoded(location)
     }
 }
 

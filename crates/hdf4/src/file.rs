@@ -9,7 +9,7 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{Blob, InRounds, ReadRequest, read_in_rounds};
 
 use crate::budget::{Budget, Use};
-use crate::decoded::Windows;
+use crate::decoded::DecodedCache;
 use crate::descriptors::Descriptors;
 use crate::kept::KeptBlob;
 use crate::pieces::{Piece, PieceBlob, cut_short};
@@ -25,8 +25,8 @@ pub type OpenNamed = Arc<dyn Fn(&str) -> Result<Option<Arc<dyn Blob>>> + Send + 
 /// Maximum number of decoded bytes of an element that is read as a whole: a table or an attribute, not the data of a dataset.
 const MAX_WHOLE: u64 = 128 << 20;
 
-/// Maximum number of bytes, decoded and encoded, of a compressed dataset without chunks that is one chunk to the engine, which caches it. A
-/// larger one is decoded in windows.
+/// Maximum number of bytes, decoded and encoded, of a chunk, or of a compressed dataset without chunks, that the engine decodes as a whole and
+/// caches. A larger one is decoded in windows.
 const WHOLE: u64 = 32 << 20;
 
 /// An open HDF4 file. Cheap to clone, and of use to many threads at once.
@@ -42,10 +42,10 @@ struct Parts {
     budget: Budget,
     open_named: Option<OpenNamed>,
     codecs: Codecs,
-    /// Maximum number of bytes of a compressed dataset without chunks that is decoded as a whole.
+    /// Maximum number of bytes of a chunk, or of a compressed dataset without chunks, that is decoded as a whole.
     whole: u64,
-    /// Decoded bytes of larger ones.
-    windows: Arc<Windows>,
+    /// What is kept of larger ones.
+    decoded: Arc<DecodedCache>,
 }
 
 impl fmt::Debug for File {
@@ -70,11 +70,11 @@ impl File {
             true => blob.clone(),
             false => Arc::new(KeptBlob { blob: Arc::new(InRounds::new(blob.clone())), kept }),
         };
-        let (whole, windows) = (WHOLE, Arc::default());
-        Ok(File(Arc::new(Parts { blob, metadata, descriptors, budget, open_named, codecs, whole, windows })))
+        let (whole, decoded) = (WHOLE, Arc::default());
+        Ok(File(Arc::new(Parts { blob, metadata, descriptors, budget, open_named, codecs, whole, decoded })))
     }
 
-    /// Decodes datasets without chunks as a whole up to so many bytes. For tests; a file that has clones stays as it is.
+    /// Decodes chunks and datasets without chunks as a whole up to so many bytes. For tests; a file that has clones stays as it is.
     #[doc(hidden)]
     #[must_use]
     pub fn decoding_as_a_whole(self, bytes: u64) -> File {
@@ -84,14 +84,14 @@ impl File {
         })
     }
 
-    /// Returns how many bytes of a dataset without chunks are decoded as a whole at most.
+    /// Returns how many bytes of a chunk, or of a dataset without chunks, are decoded as a whole at most.
     pub(crate) fn whole(&self) -> u64 {
         self.0.whole
     }
 
-    /// Returns the decoded bytes that are kept of larger datasets.
-    pub(crate) fn windows(&self) -> &Arc<Windows> {
-        &self.0.windows
+    /// Returns what is kept of larger ones.
+    pub(crate) fn decoded(&self) -> &Arc<DecodedCache> {
+        &self.0.decoded
     }
 
     /// Returns the bytes of the file.

@@ -18,6 +18,7 @@ mod descriptors;
 mod element;
 mod file;
 mod kept;
+mod large_chunks;
 mod lazy;
 mod number;
 mod pieces;

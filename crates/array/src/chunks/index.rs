@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::{BlobMut, ByteRange, Store};
+use ferrocdf_store::{Blob, BlobMut, ByteRange, Store};
 
 use super::changes::Changes;
 use crate::Index;
@@ -16,6 +16,12 @@ pub trait ChunkIndex: Debug + Send + Sync {
     /// the box, counted in chunks, not elements; `count` has the number of chunks along each dimension. The box may reach beyond
     /// the array; chunks there are missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>>;
+
+    /// Returns the decoded bytes of a stored chunk as a blob, if the chunk is too large to be decoded as a whole; `None` for other
+    /// chunks. A read that decodes a whole chunk to the memory of the caller does not use it.
+    fn decoded(&self, _location: ChunkLocation) -> Option<Arc<dyn Blob>> {
+        None
+    }
 
     /// Returns the objects that hold chunks; `None` if all chunks are ranges of the blob of the array.
     fn objects(&self) -> Option<&dyn ChunkObjects> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ferrocdf_codec::Chain;
-use ferrocdf_store::Blob;
 
 use super::cache::CachedChunks;
 use super::decoded::Key;
@@ -31,18 +30,6 @@ pub struct Chunks {
     pub(super) pending: Option<Arc<PendingChunks>>,
     /// Number of trailing dimensions that the index does not have: the bytes of an element, which lie in one chunk.
     pub(super) inner: usize,
-    /// All elements of the array, decoded and dense, for reads that do not decode chunks.
-    dense: Option<Dense>,
-}
-
-/// The decoded elements of an array as a blob, and whether reads of all elements use it too.
-#[derive(Clone)]
-struct Dense(Arc<dyn Blob>, bool);
-
-impl std::fmt::Debug for Dense {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Dense({})", self.0.name())
-    }
 }
 
 impl Chunks {
@@ -54,21 +41,7 @@ impl Chunks {
         fill: impl Into<Arc<[u8]>>,
     ) -> Self {
         let cached = Arc::new(CachedChunks::new());
-        Chunks { shape, index, chain, fill: fill.into(), cached, pending: None, inner: 0, dense: None }
-    }
-
-    /// Lets reads use a blob that has all elements of the array, decoded, in their order. This is for chunks that are too large to be decoded
-    /// as a whole. Reads of all elements decode chunks nevertheless if they decode to the memory of the caller, unless `for_all`.
-    #[must_use]
-    pub fn with_dense(self, dense: Arc<dyn Blob>, for_all: bool) -> Self {
-        Chunks { dense: Some(Dense(dense, for_all)), ..self }
-    }
-
-    /// Returns the blob of [`with_dense`](Chunks::with_dense), if a read uses it. `is_direct` tells whether that reads all elements, and
-    /// chunks could be decoded to the memory of the caller.
-    pub(crate) fn dense(&self, is_direct: impl FnOnce() -> bool) -> Option<&dyn Blob> {
-        let Dense(blob, for_all) = self.dense.as_ref()?;
-        (*for_all || !is_direct()).then_some(&**blob)
+        Chunks { shape, index, chain, fill: fill.into(), cached, pending: None, inner: 0 }
     }
 
     /// Makes chunks that can be written as well. Clones share the pending chunks, whatever the shape of their arrays. The owner

@@ -416,31 +416,66 @@ fn a_chunk_past_the_end_of_the_file_is_an_error() {
     assert!(read(&blob, &array, &sel, Out::new(&mut out)).is_ok());
 }
 
+/// Locates the chunks of a table; each that is stored has decoded bytes of its own.
+#[derive(Debug)]
+struct Decoded(Table, Arc<MemoryBlob>);
+
+impl ChunkIndex for Decoded {
+    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
+        self.0.locate(first, count)
+    }
+
+    fn decoded(&self, _location: ChunkLocation) -> Option<Arc<dyn Blob>> {
+        Some(self.1.clone())
+    }
+}
+
 #[test]
-fn a_dense_blob_serves_all_reads_but_those_that_decode_to_the_memory_of_the_caller() {
-    // The chunk has ones, the dense blob twos, so that each tells where values come from.
+fn decoded_bytes_serve_all_reads_but_those_that_decode_to_the_memory_of_the_caller() {
+    // Encoded chunks have ones, decoded bytes twos, so that each tells where values come from.
     let stored = Stored { kind: Kind::I16, order: Order::Big };
     let mut encoded = vec![];
     let chain = Chain::new(vec![step(1, &[1])], &Codecs::default());
     chain.encode(&[0, 1].repeat(60), &mut encoded).unwrap();
-    let location = ChunkLocation::At { at: 0, len: encoded.len() as u64, mask: 0 };
-    let index = Arc::new(Table(HashMap::from([(vec![0, 0], location)])));
-    let (blob, chain) = (MemoryBlob::new(encoded), Arc::new(chain));
-    let dense = Arc::new(MemoryBlob::new([0, 2].repeat(60)));
-    for for_all in [false, true] {
-        let chunks = Chunks::new(vec![6, 10], index.clone(), chain.clone(), []);
-        let layout = Layout::Chunked(chunks.with_dense(dense.clone(), for_all));
-        let array = Array { shape: vec![6, 10], stored, decoder: None, layout, past_end: PastEnd::Error };
-        let all = Selection::all(&array.shape);
-        let mut shorts = [0i16; 60];
-        assert_eq!(read(&blob, &array, &all, Out::new(&mut shorts)), Ok(RangeCheck::InRange));
-        assert_eq!(shorts, [if for_all { 2 } else { 1 }; 60]);
-        let mut doubles = [0f64; 60];
-        assert_eq!(read(&blob, &array, &all, Out::new(&mut doubles)), Ok(RangeCheck::InRange));
-        assert_eq!(doubles, [2.0; 60]);
-        let mut column = [0i16; 5];
-        let selection = Selection::slab(&[1, 3], &[5, 1]);
-        assert_eq!(read(&blob, &array, &selection, Out::new(&mut column)), Ok(RangeCheck::InRange));
-        assert_eq!(column, [2; 5]);
+    let all_ones = encoded.len() as u64;
+    let decoded = Arc::new(MemoryBlob::new([0, 2].repeat(60)));
+    encoded.resize(1000, 0);
+    let far = Counting::new(MemoryBlob::new(encoded.clone())).with_cost(Cost::REMOTE);
+    let (near, chain) = (MemoryBlob::new(encoded), Arc::new(chain));
+    // Encoded bytes of more than twice what they decode to are never read as a whole.
+    for (len, all) in [(all_ones, 1i16), (1000, 2)] {
+        let location = ChunkLocation::At { at: 0, len, mask: 0 };
+        // Of six chunks the one at (1, 1) is missing, and the last ones reach beyond the array.
+        let at = [[0, 0], [0, 1], [1, 0], [2, 0], [2, 1]];
+        let table = Table(at.into_iter().map(|at| (at.to_vec(), location)).collect());
+        let index = Arc::new(Decoded(table, decoded.clone()));
+        let chunks = Chunks::new(vec![6, 10], index, chain.clone(), [0, 7]);
+        let layout = Layout::Chunked(chunks);
+        let array = Array { shape: vec![17, 18], stored, decoder: None, layout, past_end: PastEnd::Error };
+        let value = |row: u64, column: u64, stored: i16| match (row / 6, column / 10) {
+            (1, 1) => 7,
+            _ => stored,
+        };
+        let check = |selection: Selection, stored: i16| {
+            let (rows, columns) = (selection.count[0], selection.count[1]);
+            let elements = (rows * columns) as usize;
+            let (mut shorts, mut doubles) = (vec![0i16; elements], vec![0f64; elements]);
+            for blob in [&near as &dyn Blob, &far] {
+                assert_eq!(read(blob, &array, &selection, Out::new(&mut shorts)), Ok(RangeCheck::InRange));
+                assert_eq!(read(blob, &array, &selection, Out::new(&mut doubles)), Ok(RangeCheck::InRange));
+                for number in 0..elements {
+                    let (row, column) = (number as u64 / columns, number as u64 % columns);
+                    let row = selection.start[0] + row * selection.stride[0];
+                    let column = selection.start[1] + column * selection.stride[1];
+                    assert_eq!(shorts[number], value(row, column, stored), "{selection:?}");
+                    assert_eq!(doubles[number], f64::from(value(row, column, 2)), "{selection:?}");
+                }
+            }
+        };
+        check(Selection::all(&[17, 18]), 2);
+        check(Selection::strided(&[1, 3], &[5, 5], &[3, 3]), 2);
+        // A whole chunk in one row of memory.
+        check(Selection::slab(&[6, 0], &[6, 10]), all);
+        check(Selection::slab(&[6, 0], &[6, 9]), 2);
     }
 }

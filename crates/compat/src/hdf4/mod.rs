@@ -86,14 +86,29 @@ impl Libhdf4 {
         assert!(status.expect("the program was just compiled").success());
     }
 
-    /// Writes a file with a data set without chunks, `large`, of so many rows of 1024 numbers of 32 bits. The coder is deflate, rle, skphuff
+    /// Writes a file with a data set, `large`, without chunks or with chunks of a shape, of so many rows of 1024 numbers of 32 bits. The coder is deflate, rle, skphuff
     /// or nbit.
     ///
     /// # Panics
     /// If the program fails.
-    pub fn write_large(&self, path: &Path, coder: &str, rows: u64) {
-        let status =
-            Command::new(&self.large).arg("write").arg(path).args([coder, "1", &rows.to_string()]).status();
+    pub fn write_large(&self, path: &Path, coder: &str, rows: u64, chunk: Option<[u64; 2]>) {
+        self.write_numbers(path, (coder, "1"), rows, chunk);
+    }
+
+    /// Writes the same file with zeros.
+    ///
+    /// # Panics
+    /// If the program fails.
+    pub fn write_zeros(&self, path: &Path, coder: &str, rows: u64, chunk: Option<[u64; 2]>) {
+        self.write_numbers(path, (coder, "0"), rows, chunk);
+    }
+
+    fn write_numbers(&self, path: &Path, (coder, level): (&str, &str), rows: u64, chunk: Option<[u64; 2]>) {
+        let [rows, chunk_rows, chunk_columns] =
+            [rows, chunk.map_or(0, |chunk| chunk[0]), chunk.map_or(0, |chunk| chunk[1])]
+                .map(|n| n.to_string());
+        let numbers = [coder, level, &rows, &chunk_rows, &chunk_columns];
+        let status = Command::new(&self.large).arg("write").arg(path).args(numbers).status();
         assert!(status.expect("the program was just compiled").success());
     }
 

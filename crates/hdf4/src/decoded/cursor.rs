@@ -75,6 +75,11 @@ impl Cursor {
         Cursor::new(self.decoder.fork(), self.position, self.encoded)
     }
 
+    /// Returns the number of bytes of memory that it takes.
+    pub fn memory(&self) -> usize {
+        self.decoder.memory().saturating_add(self.input.capacity())
+    }
+
     /// Runs a step of the decoder on the bytes that are read. Returns what it did, and whether no encoded bytes follow those.
     fn try_step(&mut self, source: &Encoded, into: &mut [u8]) -> Result<(Progress, bool)> {
         let input = self.input.get(self.taken..).unwrap_or_default();

@@ -1,14 +1,16 @@
-//! The decoded bytes of a compressed element without chunks, read by ranges.
+//! The decoded bytes of large compressed data, read by ranges: of an element without chunks, or of a chunk.
 //!
-//! Memory is bounded whatever the size of the element: decoders go over it from the front, and keep 32 checkpoints at most, from which
-//! they go on if a read wants bytes before the position of any decoder. Each thread decodes with a decoder of its own.
+//! Memory is bounded per file, whatever its elements: decoders go over them from the front, and the file keeps some of the decoders and of
+//! the decoded bytes ([`DecodedCache`]). Each thread decodes with a decoder of its own.
 #![deny(clippy::arithmetic_side_effects)]
 
 mod cursor;
+mod decoders;
 mod planes;
 mod windows;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use ferrocdf_bytes::{Context, Result};
 use ferrocdf_codec::{Chain, StreamDecoder};
@@ -16,18 +18,8 @@ use ferrocdf_store::{Blob, Cost, Latency, ReadRequest};
 
 use cursor::Cursor;
 pub(crate) use cursor::Encoded;
-use windows::WINDOW;
-pub(crate) use windows::Windows;
-
-/// Decoded bytes from one checkpoint to the next, at first. Twice as many each time that there are too many checkpoints.
-const SPACING: u64 = 8 << 20;
-
-/// Maximum number of checkpoints of an element, and their bytes if decoders are large.
-const CHECKPOINTS: usize = 32;
-const CHECKPOINT_BYTES: usize = 8 << 20;
-
-/// Maximum number of decoders that wait for the next read: one for each plane of numbers of 8 bytes, and for some readers more.
-const WAITING: usize = 12;
+use decoders::Decoders;
+use windows::{WINDOW, Windows};
 
 /// The cost of a read. It is not near, so that the engine reads in the order of the bytes, on one thread, while others convert. A gap is never
 /// worth a request less, since it is decoded in any case.
@@ -41,36 +33,31 @@ struct Decoded {
     len: u64,
     /// The decoder of the first byte.
     first: Box<dyn StreamDecoder>,
-    /// Maximum number of copies of a decoder, of those that are kept.
-    checkpoints: usize,
-    state: Mutex<State>,
-    windows: Arc<Windows>,
-    /// The number of the element among those with windows.
+    cache: Arc<DecodedCache>,
+    /// The number of the element among those of the cache.
     number: u64,
 }
 
-struct State {
-    /// Decoders at the positions where reads ended, the one of the last read last.
-    waiting: Vec<Cursor>,
-    /// Copies of decoders, in the order of their positions, which are multiples of `spacing`.
-    checkpoints: Vec<Cursor>,
-    spacing: u64,
+/// What a file keeps of the data that it decodes in windows.
+#[derive(Default)]
+pub(crate) struct DecodedCache {
+    windows: Windows,
+    decoders: Decoders,
+    /// Number of elements so far.
+    elements: AtomicU64,
 }
 
-/// Returns the decoded bytes of an element as a blob; `None` if its coder decodes only as a whole.
+/// Returns decoded bytes as a blob; `None` if their coder decodes only as a whole.
 pub(crate) fn decoded(
     source: Encoded,
     chain: Arc<Chain>,
     len: u64,
-    windows: &Arc<Windows>,
+    cache: &Arc<DecodedCache>,
 ) -> Option<Arc<dyn Blob>> {
     let first = chain.stream(len)?;
     let has_planes = first.planes() > 1;
-    let fit = CHECKPOINT_BYTES.checked_div(first.memory()).unwrap_or(CHECKPOINTS);
-    let state = State { waiting: vec![], checkpoints: vec![], spacing: SPACING };
-    let (checkpoints, number) = (fit.clamp(1, CHECKPOINTS), windows.element());
-    let (state, windows) = (Mutex::new(state), windows.clone());
-    let decoded = Decoded { source, chain, len, first, checkpoints, state, windows, number };
+    let number = cache.elements.fetch_add(1, Relaxed);
+    let decoded = Decoded { source, chain, len, first, cache: cache.clone(), number };
     Some(match has_planes {
         true => Arc::new(planes::Elements::new(decoded)),
         false => Arc::new(decoded),
@@ -78,58 +65,19 @@ pub(crate) fn decoded(
 }
 
 impl Decoded {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes the decoder that is next before a position: one that waits, or a copy of a checkpoint.
+    /// Takes the decoder that is next before a position.
     fn take(&self, position: u64) -> Cursor {
-        let mut state = self.state();
-        let before = |cursor: &&Cursor| cursor.position <= position;
-        let checkpoint = state.checkpoints.iter().rfind(before);
-        let reached = checkpoint.map_or(0, |checkpoint| checkpoint.position);
-        let waiting = state.waiting.iter().enumerate().filter(|(_, cursor)| before(cursor));
-        match waiting.max_by_key(|(_, cursor)| cursor.position) {
-            Some((_, cursor)) if cursor.position < position && self.first.seek(position).is_some() => {}
-            Some((number, cursor)) if cursor.position >= reached => return state.waiting.remove(number),
-            _ => {}
-        }
-        if let Some((encoded, decoder)) = self.first.seek(position) {
-            return Cursor::new(decoder, position, encoded);
-        }
-        checkpoint.map_or_else(|| Cursor::new(self.first.fork(), 0, 0), Cursor::fork)
-    }
-
-    /// Lets a decoder wait for the next read.
-    fn put(&self, cursor: Cursor) {
-        let mut state = self.state();
-        if state.waiting.len() >= WAITING.min(self.checkpoints) {
-            state.waiting.remove(0);
-        }
-        state.waiting.push(cursor);
-    }
-
-    /// Makes a checkpoint, if one is due at the position of the decoder.
-    fn check(&self, cursor: &Cursor) {
-        let mut state = self.state();
-        let last = state.checkpoints.last().map_or(0, |last| last.position);
-        let is_due = |state: &State| cursor.position.is_multiple_of(state.spacing);
-        if cursor.position <= last || !is_due(&state) {
-            return;
-        }
-        if state.checkpoints.len() >= self.checkpoints {
-            let spacing = state.spacing.saturating_mul(2);
-            state.checkpoints.retain(|checkpoint| checkpoint.position.is_multiple_of(spacing));
-            state.spacing = spacing;
-        }
-        if is_due(&state) {
-            state.checkpoints.push(cursor.fork());
-        }
+        let sought = self.first.seek(position);
+        let kept = self.cache.decoders.take(self.number, position, sought.is_some());
+        kept.unwrap_or_else(|| match sought {
+            Some((encoded, decoder)) => Cursor::new(decoder, position, encoded),
+            None => Cursor::new(self.first.fork(), 0, 0),
+        })
     }
 
     /// Returns a window of decoded bytes.
     fn window(&self, number: u64) -> Result<Arc<[u8]>> {
-        if let Some(bytes) = self.windows.get((self.number, number)) {
+        if let Some(bytes) = self.cache.windows.get((self.number, number)) {
             return Ok(bytes);
         }
         let start = number.saturating_mul(WINDOW);
@@ -142,14 +90,14 @@ impl Decoded {
             if cursor.position == self.len {
                 cursor.check_end(&self.source)?;
             } else {
-                self.check(&cursor);
+                self.cache.decoders.check(self.number, &cursor);
             }
         }
         if cursor.position < self.len {
-            self.put(cursor);
+            self.cache.decoders.put(self.number, cursor);
         }
         let bytes: Arc<[u8]> = buffer.into();
-        self.windows.put((self.number, number), bytes.clone());
+        self.cache.windows.put((self.number, number), bytes.clone());
         Ok(bytes)
     }
 
@@ -188,6 +136,12 @@ impl Decoded {
 
     fn place(&self) -> String {
         format!("{}: {}", self.encoded_place(), self.chain.labels(0))
+    }
+}
+
+impl Drop for Decoded {
+    fn drop(&mut self) {
+        self.cache.decoders.remove(self.number);
     }
 }
 

@@ -23,20 +23,11 @@ struct Kept {
     windows: HashMap<Key, (u64, Arc<[u8]>)>,
     /// Number of uses so far.
     clock: u64,
-    /// Number of elements so far.
-    elements: u64,
 }
 
 impl Windows {
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns a number for a new element.
-    pub fn element(&self) -> u64 {
-        let mut kept = self.kept();
-        kept.elements = kept.elements.saturating_add(1);
-        kept.elements
     }
 
     /// Returns a window, if it is kept.

@@ -14,7 +14,7 @@ use ferrocdf_store::Blob;
 use super::rasters::linear;
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
-use crate::decoded::{Encoded, decoded};
+use crate::large_chunks::LargeChunks;
 use crate::pieces::{Piece, PieceBlob};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
@@ -171,9 +171,10 @@ impl Var {
             true => chunked.fill.clone(),
             false => self.fill(),
         };
-        let index = Arc::new(Index::new(file, chunked));
+        let chain = Arc::new(chain);
+        let index = Index::new(file, chunked, chain.clone());
         let blob = chunked.compression.is_some().then(|| index.blob());
-        let chunks = Chunks::new(chunked.chunk.clone(), index, Arc::new(chain), fill);
+        let chunks = Chunks::new(chunked.chunk.clone(), Arc::new(index), chain, fill);
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
     }
 
@@ -215,37 +216,11 @@ impl Var {
             }
         };
         let chain = Arc::new(Chain::new(steps.to_vec(), file.codecs()));
-        let index = Arc::new(OneChunk(ChunkLocation::At { at, len, mask: 0 }));
+        let source = blob.clone().unwrap_or_else(|| file.blob().clone());
+        let large = LargeChunks::new(file, source, chain.clone(), element.len);
+        let index = Arc::new(OneChunk { location: ChunkLocation::At { at, len, mask: 0 }, large });
         let chunks = Chunks::new(shape, index, chain, self.fill());
-        let chunks = match element.len.max(len) > file.whole() {
-            true => {
-                let encoded = Encoded { blob: blob.clone().unwrap_or_else(|| file.blob().clone()), at, len };
-                self.with_decoded(chunks, file, encoded, (element.len, total))
-            }
-            false => chunks,
-        };
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
-    }
-
-    /// Lets reads use the `len` decoded bytes of a large element, and fill values behind them up to `total` bytes, if its coder decodes in
-    /// steps.
-    fn with_decoded(
-        &self,
-        chunks: Chunks,
-        file: &File,
-        encoded: Encoded,
-        (len, total): (u64, u64),
-    ) -> Chunks {
-        // Encoded bytes of much more than what they decode to are never read as a whole.
-        let for_all = encoded.len > len.saturating_mul(2);
-        match decoded(encoded, chunks.chain.clone(), len, file.windows()) {
-            Some(decoded) => {
-                let piece = Piece { at: Some(0), len };
-                let dense = PieceBlob::new(decoded, &[piece], total, self.fill().into());
-                chunks.with_dense(Arc::new(dense), for_all)
-            }
-            None => chunks,
-        }
     }
 
     /// Returns how the data is stored.
@@ -282,9 +257,9 @@ impl Var {
                 chunks: Some((1, u64::from(!pieces.is_empty()), element.len)),
             },
             Storage::Chunked(chunked) => {
-                let index = Index::new(file, chunked);
-                let (all, stored) = index.counts()?;
                 let decoded = chunked.chunk_bytes().unwrap_or(u64::MAX);
+                let index = Index::new(file, chunked, Arc::default());
+                let (all, stored) = index.counts()?;
                 StoredSize { bytes: index.stored_bytes()?, chunks: Some((all, stored, decoded)) }
             }
         })
@@ -293,7 +268,10 @@ impl Var {
 
 /// The index of an array whose first chunk is stored, and no other.
 #[derive(Debug)]
-struct OneChunk(ChunkLocation);
+struct OneChunk {
+    location: ChunkLocation,
+    large: LargeChunks,
+}
 
 impl ChunkIndex for OneChunk {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
@@ -302,9 +280,13 @@ impl ChunkIndex for OneChunk {
         if first.iter().all(|&at| at == 0)
             && let Some(location) = all.first_mut()
         {
-            *location = self.0;
+            *location = self.location;
         }
         Ok(all)
+    }
+
+    fn decoded(&self, location: ChunkLocation) -> Option<Arc<dyn Blob>> {
+        self.large.decoded(location)
     }
 }
 

@@ -18,13 +18,13 @@ const COLUMNS: usize = 1000;
 const ROWS: usize = 9001;
 
 /// A coder as the file has it, and its filter.
-struct Coder {
-    name: &'static str,
-    header: Vec<u8>,
-    step: Step,
+pub struct Coder {
+    pub name: &'static str,
+    pub header: Vec<u8>,
+    pub step: Step,
 }
 
-fn coders() -> Vec<Coder> {
+pub fn coders() -> Vec<Coder> {
     let coder = |name, header: &[u8], id, params: &[u32]| Coder {
         name,
         header: header.to_vec(),
@@ -59,7 +59,7 @@ fn numbers() -> Vec<u8> {
     big(&(0..ROWS * COLUMNS + 1).map(number).collect::<Vec<i16>>())
 }
 
-fn encode(coder: &Coder, bytes: &[u8]) -> Vec<u8> {
+pub fn encode(coder: &Coder, bytes: &[u8]) -> Vec<u8> {
     let mut encoded = vec![];
     Chain::new(vec![coder.step.clone()], &Codecs::default()).encode(bytes, &mut encoded).unwrap();
     encoded

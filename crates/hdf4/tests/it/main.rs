@@ -4,6 +4,7 @@ mod build;
 mod decoded;
 mod elements;
 mod hostile;
+mod large_chunks;
 mod rasters;
 mod rounds;
 mod sd;

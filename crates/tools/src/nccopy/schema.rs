@@ -217,30 +217,26 @@ fn same_class(class: &Class, ids: &Ids) -> Class {
     }
 }
 
-/// Bytes above which HDF4 data that is compressed as a whole, and so in one chunk, gets other chunks, and bytes of these.
-const LARGE_PIECE: u64 = 32 << 20;
-const CHUNK_OF_PIECE: u64 = 4 << 20;
+/// Bytes of a chunk of HDF4 above which it is copied in smaller chunks, and bytes of these. Compressed data without chunks is one chunk.
+const LARGE_CHUNK: u64 = 32 << 20;
+const PART_OF_CHUNK: u64 = 4 << 20;
 
-/// True for a variable of HDF4 that is one large chunk. It is copied in smaller chunks: programs that read one value of the copy decode a
-/// whole chunk for it.
-fn is_large_piece(source: &Model, var: VarId) -> bool {
-    let shape = source.shape(var);
+/// Returns the shape of chunks that take the place of large ones of HDF4, since programs that read one value of the copy decode a whole chunk
+/// for it. Each is a run of bytes of a large one, so that this fills them one by one: it can only be decoded from its front.
+fn parts_of_large_chunks(source: &Model, var: VarId) -> Option<Vec<u64>> {
+    let Some(Chunking::Chunked(chunk)) = &source.var(var).storage.chunking else { return None };
     let size = source.size_of(source.var(var).ty) as u64;
-    source.format().container() == Container::Hdf4
-        && matches!(&source.var(var).storage.chunking, Some(Chunking::Chunked(chunk)) if *chunk == shape[..])
-        && shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len)) > LARGE_PIECE
-}
-
-/// Returns the shape of chunks that lie one behind the other in a dense array: data that can only be decoded from its front fills them one by
-/// one.
-fn whole_rows(source: &Model, var: VarId) -> Vec<u64> {
-    let mut chunk = source.shape(var);
-    let mut fit = CHUNK_OF_PIECE / (source.size_of(source.var(var).ty) as u64).max(1);
-    for len in chunk.iter_mut().rev() {
-        *len = (*len).min(fit).max(1);
+    let bytes = chunk.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+    if source.format().container() != Container::Hdf4 || bytes <= LARGE_CHUNK {
+        return None;
+    }
+    let mut fit = PART_OF_CHUNK / size.max(1);
+    let mut part = chunk.clone();
+    for (len, &longest) in part.iter_mut().zip(&source.shape(var)).rev() {
+        *len = (*len).min(longest).min(fit).max(1);
         fit /= *len;
     }
-    chunk.to_vec()
+    Some(part)
 }
 
 /// How a variable of a netCDF-4 file is stored: as it was, but for what the options say.
@@ -256,8 +252,8 @@ fn choose_storage(
     if source.format().has_cdf_model() {
         storage.chunking = None;
     }
-    if is_large_piece(source, var) {
-        storage.chunking = Some(Chunking::Chunked(whole_rows(source, var)));
+    if let Some(parts) = parts_of_large_chunks(source, var) {
+        storage.chunking = Some(Chunking::Chunked(parts));
     }
     // Every element of the copy is written. So an array of Zarr needs no fill value, which xarray takes for missing.
     storage.no_fill = target.var(to).storage.no_fill || is_zarr(target.format());
@@ -432,7 +428,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_piece_of_hdf4_gets_chunks_of_whole_rows() {
+    fn large_chunks_of_hdf4_become_chunks_of_whole_rows() {
         let deflate = || vec![Filter { id: Filter::DEFLATE, params: vec![5] }];
         let copied = |container, lens: [u64; 3], chunk: [u64; 3]| {
             let mut source = Model::new(Format::new(container, DataModel::Netcdf4));
@@ -460,6 +456,9 @@ mod tests {
         assert_eq!(copied(Container::Hdf4, [1, 2, 20_000_000], [1, 2, 20_000_000]), [1, 1, 1 << 20]);
         assert_eq!(copied(Container::Hdf4, small, small), small);
         assert_eq!(copied(Container::Hdf4, large, small), small);
+        assert_eq!(copied(Container::Hdf4, [3000, 20, 1000], large), [104, 10, 1000]);
+        // A chunk that reaches beyond the variable.
+        assert_eq!(copied(Container::Hdf4, [3000, 5, 1000], large), [209, 5, 1000]);
         assert_eq!(copied(Container::Hdf5, large, large), large);
     }
 }

@@ -80,12 +80,12 @@ impl ChunkReader<'_> {
             for task in tasks {
                 match task.chunk.need {
                     Need::Part(position) => {
-                        let plan = self.part_plan(&task.chunk.at, position)?;
+                        let plan = self.part_plan(&task.chunk.at, position, &self.cost)?;
                         parts.push(PartTask { task, plan, in_range: AtomicBool::new(true) });
                     }
                     Need::Object => objects.push(task),
-                    // Chunks that need no request; an encoded chunk of length 0 is among them.
-                    Need::Whole(..) | Need::Nothing => idle.push(task),
+                    // Chunks that need no request of this source; an encoded chunk of length 0 is among them.
+                    Need::Whole(..) | Need::Decoded | Need::Nothing => idle.push(task),
                 }
             }
         }

@@ -82,7 +82,7 @@ impl ChunkReader<'_> {
                         }
                         // An encoded chunk of length 0, whose range is empty too.
                         Need::Whole(..) => Some(Vec::new()),
-                        Need::Part(_) | Need::Nothing => None,
+                        Need::Part(_) | Need::Decoded | Need::Nothing => None,
                     };
                     self.task(task, stored.as_deref(), generation, scratch)
                 };
@@ -123,7 +123,7 @@ impl ChunkReader<'_> {
         all_in_range(tasks.iter_mut().map(|task| {
             let stored = match task.chunk.need {
                 Need::Whole(at, len) => Some(&bytes[(at - start) as usize..][..len as usize]),
-                Need::Part(_) | Need::Object | Need::Nothing => None,
+                Need::Part(_) | Need::Object | Need::Decoded | Need::Nothing => None,
             };
             self.task(task, stored, generation, scratch)
         }))

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Chain;
-use ferrocdf_store::Buffer;
+use ferrocdf_store::{Buffer, Cost};
 
 use super::ChunkReader;
 use super::fetch::ChunkTask;
 use super::plan::Need;
+use crate::PastEnd;
 use crate::array::dense_strides;
 use crate::chunks::cache;
 use crate::chunks::decoded::{ChunkView, Decoded, too_short};
@@ -17,6 +18,7 @@ use crate::chunks::optimistic::checksum;
 use crate::chunks::rows::ChunkRows;
 use crate::non_temporal;
 use crate::scratch::Scratch;
+use crate::tile_job::{TileJob, fill_in_batches, read_in_batches};
 use crate::tile_reader::TileReader;
 use crate::tiling::{TilePlan, read_limit};
 
@@ -81,6 +83,11 @@ impl ChunkReader<'_> {
             return self.read_elements(&task.chunk.at, position, &mut task.rows);
         }
         let location = task.chunk.location;
+        if task.chunk.need == Need::Decoded {
+            let done = self.read_decoded(task);
+            return done
+                .map_err(|error| error.at(self.stored.name(&self.selected.key(&task.chunk.at), location)));
+        }
         let (Some(mask), Some(stored)) = (location.mask(), stored) else {
             let rows = task.rows.iter_mut().enumerate();
             return Ok(rows.fold(true, |in_range, (number, row)| {
@@ -166,17 +173,32 @@ impl ChunkReader<'_> {
         })
     }
 
-    /// Plans the requests for the selected elements of an unfiltered chunk.
-    pub(super) fn part_plan(&self, at: &[usize], position: u64) -> Result<TilePlan> {
+    /// Reads the selected elements of a chunk from its decoded bytes, in their order.
+    fn read_decoded(&self, task: &mut ChunkTask<'_>) -> Result<bool> {
+        let Some(decoded) = self.selected.chunks.index.decoded(task.chunk.location) else {
+            return Err(Error::new(Code::EINTERNAL, "its decoded bytes are gone"));
+        };
+        let plan = self.part_plan(&task.chunk.at, 0, &decoded.cost())?;
+        let (past_end, count) = (PastEnd::Error, task.rows.len());
+        let rows = task.rows.iter_mut().map(|row| &mut **row);
+        let tiles = TileJob::split(&plan, rows, self.size, None);
+        match count {
+            1 => read_in_batches(&*decoded, past_end, self.conversion, tiles),
+            _ => fill_in_batches(&*decoded, past_end, self.conversion, tiles),
+        }
+    }
+
+    /// Plans the requests for the selected elements of a chunk whose elements lie one behind the other from `position` on.
+    pub(super) fn part_plan(&self, at: &[usize], position: u64, cost: &Cost) -> Result<TilePlan> {
         let (shape, stored) = (&self.selected.chunks.shape, self.array.stored);
         let sel = self.selected.selection(at);
         let strides = dense_strides(shape, stored)?;
-        TilePlan::new(shape, stored, position, &strides, &sel, (read_limit(&self.cost), &self.cost))
+        TilePlan::new(shape, stored, position, &strides, &sel, (read_limit(cost), cost))
     }
 
     /// Reads the selected elements of an unfiltered chunk with requests of their own.
     fn read_elements(&self, at: &[usize], position: u64, rows: &mut [&mut [u8]]) -> Result<bool> {
-        let plan = self.part_plan(at, position)?;
+        let plan = self.part_plan(at, position, &self.cost)?;
         let windows =
             TileReader::new(self.stored.blob, &plan, self.conversion, self.stored.past_end, self.size);
         if let [row] = rows {

@@ -11,7 +11,8 @@
 //!
 //! A chunk that is selected as a whole is decoded into a buffer of the thread, or straight into the destination. A decoded chunk
 //! that is selected in part is cached if its array is read repeatedly, since the next request often selects another part. Of a
-//! large chunk without filters only the selected elements are read.
+//! large chunk without filters only the selected elements are read, and of one that is too large to be decoded as a whole only the bytes
+//! up to them are decoded.
 
 mod batches;
 mod fetch;
@@ -130,7 +131,7 @@ impl ChunkReader<'_> {
             if is_again || (is_watched && is_much) {
                 self.stored.blob.forget();
             }
-            in_range = if tiny {
+            in_range = if tiny && !plan.has_decoded() {
                 self.by_tiny_rows(ranges, &plan, &mut attempts, out)?
             } else {
                 let rows = self.split(ranges, &lines, out);

@@ -19,6 +19,13 @@ pub(super) struct ReadPlan {
     pub(super) generation: u64,
 }
 
+impl ReadPlan {
+    /// True if a chunk is too large to be decoded as a whole.
+    pub(super) fn has_decoded(&self) -> bool {
+        self.chunks.iter().any(|chunk| chunk.need == Need::Decoded)
+    }
+}
+
 /// One chunk of a plan.
 pub(super) struct PlannedChunk {
     /// Number of the chunk in its box, last dimension fastest.
@@ -40,6 +47,8 @@ pub(super) enum Need {
     Part(u64),
     /// All of its encoded bytes, which are in an object.
     Object,
+    /// The selected elements of a chunk that is too large to be decoded as a whole, read from [`ChunkIndex::decoded`].
+    Decoded,
     /// None: the chunk is cached, pending or missing.
     Nothing,
 }
@@ -51,7 +60,7 @@ impl Need {
         match self {
             Need::Whole(at, _) | Need::Part(at) => (0, at),
             Need::Object => (1, 0),
-            Need::Nothing => (2, 0),
+            Need::Decoded | Need::Nothing => (2, 0),
         }
     }
 
@@ -59,7 +68,7 @@ impl Need {
     fn range(self) -> Option<(u64, u64)> {
         match self {
             Need::Whole(at, len) => Some((at, len)),
-            Need::Part(_) | Need::Object | Need::Nothing => None,
+            Need::Part(_) | Need::Object | Need::Decoded | Need::Nothing => None,
         }
     }
 }
@@ -128,6 +137,9 @@ impl ChunkReader<'_> {
             ChunkLocation::Object { .. } => return Need::Object,
             ChunkLocation::At { at, len, mask } => (at, len, mask),
         };
+        if self.selected.chunks.index.decoded(location).is_some() && !self.decodes_in_place(at, len) {
+            return Need::Decoded;
+        }
         // Requests for parts pay if the chunk is too large for one request, or if less than a quarter of it is selected.
         let is_part =
             len > self.cost.gap && len == self.stored.chunk_len && self.stored.chain.is_identity(mask) && {
@@ -135,5 +147,14 @@ impl ChunkReader<'_> {
                 len > largest(&self.cost) || wanted < len / 4
             };
         if is_part { Need::Part(position) } else { Need::Whole(position, len) }
+    }
+
+    /// True if a chunk of `len` encoded bytes can be decoded to the memory that it fills. Encoded bytes of much more than what they decode
+    /// to are never read as a whole.
+    fn decodes_in_place(&self, at: &[usize], len: u64) -> bool {
+        let chunk_len = self.stored.chunk_len;
+        len <= chunk_len.saturating_mul(2)
+            && self.conversion.is_in_place()
+            && self.selected.rows(at).is_whole(chunk_len)
     }
 }
