@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::{Mutex, MutexGuard};
 
 use ferrocdf::model::{Class, Field, Name, UserType};
 use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
 
 use crate::boundary::{answer, fail, list, put, put_name, text};
-use crate::forks;
-use crate::groups::find_enhanced;
-use crate::instances::{count_of, known_type};
-use crate::types::{NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, type_of};
+use crate::forks::ProcessMutex;
+use crate::instances::count_of;
+use crate::memory::NcVlen;
+use crate::open_files::find_enhanced;
+use crate::type_numbers::{known_type, number_of, type_of};
+use crate::types::{NC_OPAQUE, NC_VLEN, nc_inq_user_type};
 
 /// The alignment of a type in C.
 fn alignment(model: &Model, ty: Type) -> usize {
@@ -113,16 +114,12 @@ struct Builder {
 /// Compound types that are being put together, by their tags. A tag is a number and not an address, so that one that is
 /// used after its end does no harm.
 #[derive(Default)]
-pub(crate) struct Builders {
+struct Builders {
     last: usize,
     open: Option<HashMap<usize, Builder>>,
 }
 
-static BUILDERS: Mutex<Builders> = Mutex::new(Builders { last: 0, open: None });
-
-pub(crate) fn builders() -> MutexGuard<'static, Builders> {
-    forks::lock(&BUILDERS)
-}
+static BUILDERS: ProcessMutex<Builders> = ProcessMutex::new(Builders { last: 0, open: None });
 
 /// Starts a compound type. All are laid out as C does it: the other way that the reference names, it never took.
 #[unsafe(no_mangle)]
@@ -138,7 +135,7 @@ pub unsafe extern "C" fn ncaux_begin_compound(
         if tag.is_null() {
             return Ok(());
         }
-        let mut builders = builders();
+        let mut builders = BUILDERS.lock();
         builders.last += 1;
         let new = builders.last;
         builders.open.get_or_insert_default().insert(new, Builder { ncid, name, fields: Vec::new() });
@@ -173,7 +170,7 @@ pub unsafe extern "C" fn ncaux_add_field(
         };
         // SAFETY: the contract of the interface.
         let name = unsafe { text(name) }?.to_vec();
-        let mut builders = builders();
+        let mut builders = BUILDERS.lock();
         let Some(builder) = builders.open.get_or_insert_default().get_mut(&tag.addr()) else {
             return Err(no_tag());
         };
@@ -190,7 +187,7 @@ fn no_tag() -> Error {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_end_compound(tag: *mut c_void, number: *mut c_int) -> c_int {
     answer(|| {
-        let builder = builders().open.get_or_insert_default().remove(&tag.addr()).ok_or_else(no_tag)?;
+        let builder = BUILDERS.lock().open.get_or_insert_default().remove(&tag.addr()).ok_or_else(no_tag)?;
         let (file, group) = find_enhanced(builder.ncid)?;
         let class = lay_out(builder.ncid, &builder.fields)?;
         let ty = UserType { name: Name::new(&builder.name)?, group, class };
@@ -230,7 +227,7 @@ fn lay_out(ncid: c_int, fields: &[(Vec<u8>, c_int, Vec<usize>)]) -> Result<Class
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_abort_compound(tag: *mut c_void) -> c_int {
     answer(|| {
-        builders().open.get_or_insert_default().remove(&tag.addr());
+        BUILDERS.lock().open.get_or_insert_default().remove(&tag.addr());
         Ok(())
     })
 }

@@ -6,6 +6,7 @@ use ferrocdf::array::{ConversionRules, Kind, Stored, convert};
 use ferrocdf::{Atomic, Code, DataModel, Format, Model, RangeCheck, Result, Type, Values, kind_of};
 
 use crate::boundary::{fail, list, text};
+use crate::number_bytes::{bytes, bytes_mut, zeros};
 use crate::trees::lay_out;
 
 /// Fails between text and numbers, which do not convert to each other.
@@ -30,41 +31,6 @@ fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {
     match (kind_of(if same { memory } else { file }), kind_of(memory)) {
         (Some(file), Some(memory)) => Ok((file, memory)),
         _ => fail(Code::EBADTYPE, format!("{memory} does not convert to {file}")),
-    }
-}
-
-/// Room for numbers or text.
-pub(crate) fn zeros(atomic: Atomic, count: usize) -> Result<Values> {
-    fn resize<T: Default + Clone>(list: &mut Vec<T>, count: usize) -> Result<()> {
-        if list.try_reserve_exact(count).is_err() {
-            return fail(Code::ENOMEM, format!("no memory for {count} values"));
-        }
-        list.resize(count, T::default());
-        Ok(())
-    }
-    let mut values = Values::empty(atomic);
-    match &mut values {
-        Values::Char(text) => resize(text, count)?,
-        numbers => ferrocdf::model::each_numbers!(numbers, list => resize(list, count)?, _ => {}),
-    }
-    Ok(values)
-}
-
-/// The bytes of numbers or text; none of other values.
-pub(crate) fn bytes_mut(values: &mut Values) -> &mut [u8] {
-    match values {
-        Values::Char(text) => text,
-        numbers => {
-            ferrocdf::model::each_numbers!(numbers, list => bytemuck::cast_slice_mut(list), _ => &mut [])
-        }
-    }
-}
-
-/// The bytes of numbers or text; none of other values.
-pub(crate) fn bytes(values: &Values) -> &[u8] {
-    match values {
-        Values::Char(text) => text,
-        numbers => ferrocdf::model::each_numbers!(numbers, list => bytemuck::cast_slice(list), _ => &[]),
     }
 }
 
@@ -173,24 +139,4 @@ pub(crate) unsafe fn put_values(model: &Model, place: *mut c_void, values: &Valu
     };
     // SAFETY: as the caller says; it is not null.
     lay_out(model, values, unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), size) })
-}
-
-/// The number that the bytes of one integer in memory are.
-pub(crate) fn number_of_bytes(atomic: Atomic, given: &[u8]) -> Result<i128> {
-    let mut values = zeros(atomic, 1)?;
-    if given.len() != atomic.size() {
-        return fail(Code::EINVAL, "the value is a null pointer");
-    }
-    bytes_mut(&mut values).copy_from_slice(given);
-    Ok(match values {
-        Values::Byte(list) => list[0].into(),
-        Values::Ubyte(list) => list[0].into(),
-        Values::Short(list) => list[0].into(),
-        Values::Ushort(list) => list[0].into(),
-        Values::Int(list) => list[0].into(),
-        Values::Uint(list) => list[0].into(),
-        Values::Int64(list) => list[0].into(),
-        Values::Uint64(list) => list[0].into(),
-        _ => return fail(Code::EBADTYPE, format!("{atomic} is no integer")),
-    })
 }

@@ -5,28 +5,20 @@ use std::ffi::{
 };
 use std::ptr::null_mut as no;
 
-use ferrocdf::model::Attrs;
 use ferrocdf::{Atomic, Attr, Code, GroupId, Model, Name, Owner, RangeCheck, Result, Type, Values};
 
 use crate::attribute_values::{give_values, values_of};
 use crate::attributes_hidden as hidden;
 use crate::attributes_netcdf4::{self as netcdf4, Wanted};
 use crate::boundary::{answer, fail, in_range, put, put_name, text};
-use crate::constants::NC_GLOBAL;
-use crate::data_checks::variable;
-use crate::dimensions::renamed;
-use crate::open_files::{OpenFile, ask, find};
+use crate::entities::{attrs, owner};
+use crate::names::renamed;
+use crate::open_file::OpenFile;
+use crate::open_files::{ask, find};
 use crate::trees::gather;
-use crate::types::{equal_type, number_of, type_of};
+use crate::type_numbers::{number_of, type_of};
+use crate::types::equal_type;
 use crate::user_formats::user_file;
-
-/// What has the attributes of a variable id. Fails with `NC_ENOTVAR`.
-pub(crate) fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner> {
-    match varid {
-        NC_GLOBAL => Ok(Owner::Group(group)),
-        _ => variable(model, group, varid).map(Owner::Var),
-    }
-}
 
 /// The name of an attribute. A null pointer is a bad name.
 unsafe fn name_of<'a>(name: *const c_char) -> Result<&'a [u8]> {
@@ -35,12 +27,6 @@ unsafe fn name_of<'a>(name: *const c_char) -> Result<&'a [u8]> {
     }
     // SAFETY: the contract of the interface.
     unsafe { text(name) }
-}
-
-/// The attributes of an owner. Fails if they cannot be read.
-pub(crate) fn attrs(model: &Model, owner: Owner) -> Result<&Attrs> {
-    let attrs = model.attrs(owner);
-    attrs.failure().map_or(Ok(attrs), |error| Err(error.clone()))
 }
 
 fn attribute<'a>(model: &'a Model, owner: Owner, name: &[u8]) -> Result<&'a Attr> {

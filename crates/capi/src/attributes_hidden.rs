@@ -9,9 +9,8 @@ use ferrocdf::{Atomic, Code, Format, GroupId, Owner, Result, Values};
 use crate::attribute_values::give_converted;
 use crate::boundary::{fail, text};
 use crate::constants::NC_GLOBAL;
-use crate::data_checks::variable;
-use crate::groups::find_enhanced;
-use crate::open_files::find_file;
+use crate::entities::variable;
+use crate::open_files::{find_enhanced, find_file};
 
 /// Of a variable.
 const CODECS: &[u8] = b"_Codecs";

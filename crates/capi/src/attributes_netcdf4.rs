@@ -7,12 +7,11 @@ use std::ffi::c_int;
 
 use ferrocdf::{Atomic, Code, GroupId, Model, Name, Owner, Result, Type};
 
-use crate::attributes::owner;
 use crate::boundary::fail;
-use crate::constants::LONGEST_NAME;
-use crate::dimensions::check_longer;
-use crate::open_files::{OpenFile, State};
-use crate::variables::FILL_VALUE;
+use crate::constants::{FILL_VALUE, LONGEST_NAME};
+use crate::entities::owner;
+use crate::names::check_longer;
+use crate::open_file::{OpenFile, State};
 
 /// Names by which the format and its kin keep books. They are shown on request, or not at all, and never set.
 const RESERVED: [&[u8]; 17] = [

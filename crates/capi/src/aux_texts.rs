@@ -7,8 +7,8 @@ use std::io::{Error as IoError, Read, Write};
 use ferrocdf::{Code, Error, Result};
 
 use crate::boundary::{answer, fail, list, put, text};
-use crate::files::as_path;
 use crate::memory::{allocate, copy_of_text};
+use crate::paths::as_path;
 
 /// The code of the system for a file that cannot be opened.
 fn opening(name: &[u8], error: IoError) -> Error {

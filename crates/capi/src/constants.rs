@@ -43,3 +43,5 @@ pub(crate) fn format_flags(format: Format) -> c_int {
         DataModel::Netcdf4Classic => NC_NETCDF4 | NC_CLASSIC_MODEL,
     }
 }
+
+pub(crate) const FILL_VALUE: &str = "_FillValue";

@@ -6,9 +6,10 @@ use ferrocdf::{Code, FileMut, GroupId, Result, VarId, copy_data};
 
 use crate::attributes::copy_attribute;
 use crate::boundary::{answer, fail, in_range};
-use crate::data_checks::variable;
+use crate::entities::variable;
 use crate::files::{end_definitions, redefine};
-use crate::open_files::{OpenFile, find};
+use crate::open_file::OpenFile;
+use crate::open_files::find;
 use crate::types::equal_type;
 
 /// Bytes of data that are in memory at a time.

@@ -10,24 +10,13 @@ use ferrocdf::array::{Index, Kind};
 use ferrocdf::{Code, GroupId, Model, Result, Type, VarId, kind_of};
 
 use crate::boundary::fail;
-
-/// The direction of a transfer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Get,
-    Put,
-}
+use crate::entities::variable;
+use crate::transfer::Way;
 
 /// The most records that a call may name.
 const MOST_RECORDS: u64 = 1 << 32;
 /// The first stride that is too large.
 const STRIDE_LIMIT: isize = i32::MAX as isize;
-
-/// A variable with an id in a group. Fails with `NC_ENOTVAR`.
-pub(crate) fn variable(model: &Model, group: GroupId, varid: c_int) -> Result<VarId> {
-    let found = usize::try_from(varid).ok().and_then(|at| model.group(group).vars.get(at));
-    found.copied().map_or_else(|| fail(Code::ENOTVAR, format!("no variable has the id {varid}")), Ok)
-}
 
 /// What a transfer needs to know of a variable.
 pub(crate) struct Target {

@@ -9,9 +9,10 @@ use ferrocdf::array::{In, Index, Kind, Out};
 use ferrocdf::{Atomic, Code, RangeCheck, Result, Selection, Type};
 
 use crate::boundary::{fail, in_range};
-use crate::data::{Memory, Part, Request, Steps, dense_steps, span, too_large};
-use crate::data_checks::{Way, check_strides};
+use crate::data::{Request, Steps, dense_steps, span, too_large};
+use crate::data_checks::check_strides;
 use crate::files::ready_for_data;
+use crate::transfer::{Memory, Part, Way};
 use crate::trees::{gather, lay_out};
 
 impl Request {

@@ -8,7 +8,8 @@ use std::ffi::{
 use ferrocdf::Element;
 use ferrocdf::array::Kind;
 
-use crate::data::{Memory, Part, get, put};
+use crate::data::{get, put};
+use crate::transfer::{Memory, Part};
 
 /// The kind of a type of C.
 const fn number<T: Element>() -> Memory {

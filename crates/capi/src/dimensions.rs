@@ -2,35 +2,14 @@
 
 use std::ffi::{c_char, c_int};
 
-use ferrocdf::{Code, DataModel, DimId, Model, Name, Result};
+use ferrocdf::{Code, DataModel, Name, Result};
 
 use crate::boundary::{answer, fail, put, put_name, text};
 use crate::constants::NC_UNLIMITED;
-use crate::groups::split_path;
-use crate::open_files::{OpenFile, ask, find};
-use crate::variables::check_wanted;
-
-/// The dimension with an id. Fails with `NC_EBADDIM`.
-pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
-    match usize::try_from(id) {
-        Ok(at) if at < model.dims().len() => Ok(DimId(id as u32)),
-        _ => fail(Code::EBADDIM, format!("no dimension has the id {id}")),
-    }
-}
-
-/// A new name in place of an old one. Outside define mode, nothing in a classic header moves.
-pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
-    if file.is_defining() || !file.model().format().has_cdf_model() { Ok(new) } else { new.in_room_of(old) }
-}
-
-/// Fails with `NC_ENOTINDEFINE` for a longer name outside define mode, in a netCDF-4 file that keeps to the classic model.
-pub(crate) fn check_longer(file: &OpenFile, old: &Name, new: &Name) -> Result<()> {
-    let strict = file.file().format().data_model() == DataModel::Netcdf4Classic;
-    if strict && !file.is_defining() && new.as_bytes().len() > old.as_bytes().len() {
-        return fail(Code::ENOTINDEFINE, "outside define mode names do not grow");
-    }
-    Ok(())
-}
+use crate::entities::dimension;
+use crate::names::{check_wanted, renamed, split_path};
+use crate::open_file::OpenFile;
+use crate::open_files::{ask, find};
 
 /// What the classic model does not hold in a netCDF-4 file.
 fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {

@@ -7,8 +7,9 @@ use ferrocdf::model::{Class, Field};
 use ferrocdf::{Atomic, Model, Result, Type};
 
 use crate::boundary::{answer, put, text};
-use crate::instances::{check, count_of, known_type, other_name, read_list};
+use crate::instances::{check, count_of, other_name, read_list};
 use crate::memory::copy_of_text;
+use crate::type_numbers::known_type;
 
 /// Writes values one behind the other.
 ///

@@ -5,9 +5,8 @@
 use ferrocdf::{GroupId, RangeCheck, Result};
 
 use crate::constants::NC_SHARE;
-use crate::data::{Call, Memory, Part};
-use crate::data_checks::Way;
 use crate::open_files::find_root;
+use crate::transfer::{Call, Memory, Part, Way};
 
 /// Start and count of each dimension, behind pointers that are not null.
 fn bounds(part: &Part) -> Option<impl Fn(usize) -> (u64, u64)> {

@@ -7,13 +7,18 @@
 
 use std::ops::Deref;
 use std::ptr::{self, null_mut};
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicUsize};
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::forks;
-use crate::open_files::{OpenFile, POSITIONS};
+use crate::forks::ProcessMutex;
+use crate::open_file::OpenFile;
+
+/// Bits of an id that are for groups.
+pub(crate) const GROUP_BITS: u32 = 16;
+/// The most files open at once, plus one: position 0 is never taken.
+pub(crate) const POSITIONS: usize = 1 << 15;
 
 /// How long a close waits for calls on other threads.
 const MOST_WAITING: Duration = Duration::from_secs(10);
@@ -32,7 +37,7 @@ static SLOTS: [Slot; POSITIONS] =
     [const { Slot { file: AtomicPtr::new(null_mut()), pins: AtomicUsize::new(0) } }; POSITIONS];
 
 /// Held while a file gets a position or loses it. The number is the first position that was never used.
-static CHANGES: Mutex<usize> = Mutex::new(1);
+static CHANGES: ProcessMutex<usize> = ProcessMutex::with_child(1, forget_calls);
 
 /// Threads share files through the pointers of the table, which the compiler does not check.
 const _: () = {
@@ -49,8 +54,8 @@ fn is_file(file: *mut OpenFile) -> bool {
     !file.is_null() && file != closing()
 }
 
-pub(crate) fn lock() -> MutexGuard<'static, usize> {
-    forks::lock(&CHANGES)
+fn lock() -> MutexGuard<'static, usize> {
+    CHANGES.lock()
 }
 
 /// A file that a call uses: it is not closed meanwhile.
@@ -149,8 +154,9 @@ pub(crate) fn remove(at: usize) -> Option<Removed> {
     Some(Removed::Alone(unsafe { Box::from_raw(file) }))
 }
 
-/// There are no calls: a process that `fork` made has none of those of its parent's threads.
-pub(crate) fn forget_calls() {
+/// There are no calls: a process that `fork` made has none of those of its parent's threads, and the thread that forked is in
+/// no call.
+fn forget_calls() {
     let end = *lock();
     for slot in &SLOTS[..end] {
         slot.pins.store(0, SeqCst);

@@ -1,58 +1,20 @@
 //! Making, opening and closing files, and the modes they are in.
 
-use std::ffi::{OsStr, c_char, c_int};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
 use ferrocdf::{
-    Alignment, AppendOptions, Code, Container, CreateOptions, File, FileMut, Format, Location, OpenOptions,
-    Result,
+    Alignment, AppendOptions, Code, Container, CreateOptions, File, FileMut, Format, Location, Result,
 };
 
-use crate::boundary::{answer, fail, put, text};
+use crate::boundary::{answer, fail, put};
 use crate::constants::*;
-use crate::forks;
 use crate::library::default_format;
 use crate::memory_files;
-use crate::open_files::{Access, AtClose, OpenFile, find, find_file, insert, remove, writer_of};
-use crate::user_formats::{self, Request};
-
-/// The location a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
-///
-/// # Safety
-/// `path` is null or ends in a zero byte.
-pub(crate) unsafe fn location(path: *const c_char) -> Result<Location> {
-    // SAFETY: as the caller says.
-    let location = Location::parse(unsafe { text(path) }?.trim_ascii_start())?;
-    if path_of(&location).is_some_and(|path| path.as_os_str().is_empty()) {
-        return fail(Code::EDAPURL, "the path is empty");
-    }
-    // Another thread may fork while this one opens the location.
-    forks::make_safe();
-    Ok(location)
-}
-
-/// The path of a file of the system; `None` for a URL.
-pub(crate) fn path_of(location: &Location) -> Option<&Path> {
-    match location {
-        Location::Path(path) => Some(path),
-        _ => None,
-    }
-}
-
-/// The path or the URL of a location, as `nc_inq_path` gives it.
-pub(crate) fn text_of(location: &Location) -> Vec<u8> {
-    match location {
-        Location::Url(url) => url.to_string().into_bytes(),
-        other => path_of(other).map_or(Vec::new(), |path| path.as_os_str().as_bytes().to_vec()),
-    }
-}
-
-/// As a path of the system.
-pub(crate) fn as_path(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
-}
+use crate::open_file::{Access, AtClose, OpenFile, missing_is_zero};
+use crate::open_files::{find, find_file, insert, remove, writer_of};
+use crate::paths::{location, path_of};
+use crate::user_formats::{self, OpenRequest};
 
 /// Fails for flags that exclude each other.
 pub(crate) fn check_mode(mode: c_int) -> Result<()> {
@@ -126,7 +88,7 @@ unsafe fn create(
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
-        let request = Request { location: &location, mode, pe: basepe, hint };
+        let request = OpenRequest { location: &location, mode, pe: basepe, hint };
         // SAFETY: the contract of the interface.
         if let Some(new) = unsafe { user_formats::create(&request, size) }? {
             // SAFETY: the contract of the interface.
@@ -168,7 +130,7 @@ unsafe fn open(path: *const c_char, mode: c_int, basepe: c_int, hint: *mut usize
         if mode & NC_INMEMORY != 0 {
             return fail(Code::EINVAL, "NC_INMEMORY needs the memory: nc_open_mem and nc_open_memio take it");
         }
-        let request = Request { location: &location, mode, pe: basepe, hint };
+        let request = OpenRequest { location: &location, mode, pe: basepe, hint };
         // SAFETY: the contract of the interface.
         if let Some(new) = unsafe { user_formats::open(&request) }? {
             // SAFETY: the contract of the interface.
@@ -202,11 +164,6 @@ fn edit(location: &Location) -> Result<Arc<FileMut>> {
         Some(writer) => Ok(writer),
         None => FileMut::append_at(location, &AppendOptions::default()).map(Arc::new),
     }
-}
-
-/// Files that are cut off are read as the reference reads them: what is missing is zero.
-pub(crate) fn missing_is_zero() -> OpenOptions {
-    OpenOptions::default().allow_missing(u64::MAX)
 }
 
 #[unsafe(no_mangle)]

@@ -2,45 +2,14 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Filter, Storage};
-use ferrocdf::{Code, Result, check_available, define_filter};
+use ferrocdf::model::Filter;
+use ferrocdf::{Code, Result, check_available};
 
 use crate::boundary::{answer, fail, list, put, put_all};
-use crate::data_checks::variable;
-use crate::groups::find_enhanced;
+use crate::entities::variable;
 use crate::open_files::find;
-use crate::storage::{storage_of, wish};
+use crate::storage_wishes::{add_filter, filtered};
 use crate::user_formats::user_file;
-
-/// How a variable is stored. One of a classic file has no filters, whether or not it exists.
-pub(crate) fn filtered(ncid: c_int, varid: c_int) -> Result<Storage> {
-    let (file, _) = find(ncid)?;
-    if file.is_classic() {
-        return Ok(Storage::default());
-    }
-    storage_of(ncid, varid)
-}
-
-/// Adds a filter to a variable that is still to be made, in define mode. Without parameters it fails, but only where it
-/// would not fail with them.
-pub(crate) fn add_filter(ncid: c_int, varid: c_int, id: c_uint, params: Option<&[c_uint]>) -> Result<()> {
-    let (file, group) = find_enhanced(ncid)?;
-    if !file.is_defining() {
-        return fail(Code::EINDEFINE, "filters are set in define mode");
-    }
-    // Whether a variable is a scalar is asked before whether it is in the file.
-    let rank = file.file().look(|model| Ok(model.var(variable(model, group, varid)?).dims.len()))?;
-    if rank == 0 {
-        return fail(Code::EINVAL, "a scalar goes through no filters");
-    }
-    wish(ncid, varid, |model, var| {
-        check_available(id)?;
-        match params {
-            Some(params) => define_filter(model, var, id, params),
-            None => fail(Code::EINVAL, "the parameters are a null pointer"),
-        }
-    })
-}
 
 pub unsafe extern "C" fn nc_def_var_filter(
     ncid: c_int,

@@ -12,7 +12,7 @@ use ferrocdf::{Atomic, Code, Result};
 
 use crate::boundary::{answer, fail, list, put, put_all, put_text};
 use crate::constants::{NC_GLOBAL, NC_NOERR};
-use crate::memory_files::NcMemio;
+use crate::memory_calls::NcMemio;
 use crate::user_formats::{Closing, UserFile, VarFacts, close, user_file};
 
 macro_rules! forward {
@@ -40,7 +40,7 @@ forward! {
     files::nc_close(ncid) => closed(ncid, Closing::Close(no()));
     files::nc_abort(ncid) => closed(ncid, Closing::Abort);
     files::nc_set_fill(ncid, mode: c_int, old: *mut c_int) => set_fill(ncid, mode, old);
-    memory_files::nc_close_memio(ncid, memio: *mut NcMemio) => closed(ncid, Closing::Close(memio.cast()));
+    memory_calls::nc_close_memio(ncid, memio: *mut NcMemio) => closed(ncid, Closing::Close(memio.cast()));
 
     inquire::nc_inq(ncid, dims: *mut c_int, vars: *mut c_int, attrs: *mut c_int, unlimited: *mut c_int) =>
         inq(ncid, dims, vars, attrs, unlimited);

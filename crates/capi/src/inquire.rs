@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int};
 
 use ferrocdf::Owner;
 
-use crate::attributes::attrs;
 use crate::boundary::{answer, put, put_text};
-use crate::files::text_of;
+use crate::entities::attrs;
 use crate::open_files::{find, find_file};
+use crate::paths::text_of;
 
 pub unsafe extern "C" fn nc_inq(
     ncid: c_int,

@@ -4,27 +4,15 @@
 //! of the type. Values of atomic types ask nothing of a file, so any id will do for them, as in the reference.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::Arc;
 
 use ferrocdf::model::{Class, Field};
-use ferrocdf::{Atomic, Code, Format, Model, Result, Type};
+use ferrocdf::{Atomic, Code, Model, Result, Type};
 
 use crate::boundary::{answer, fail, put, text};
 use crate::constants::NC_NOERR;
-use crate::groups::find_enhanced;
-use crate::memory::{allocate, copy_of_text, free};
-use crate::types::{NcVlen, type_of, user_type};
-
-/// The type with a number, and the model that says what it is.
-pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
-    let ty = type_of(number)?;
-    if let Type::Atomic(_) = ty {
-        return Ok((Arc::new(Model::new(Format::NETCDF4)), ty));
-    }
-    let model = find_enhanced(ncid)?.0.model();
-    user_type(&model, number)?;
-    Ok((model, ty))
-}
+use crate::memory::{NcVlen, allocate, copy_of_text, free};
+use crate::open_files::find_enhanced;
+use crate::type_numbers::known_type;
 
 /// Values of a field; of text of fixed length its bytes.
 pub(crate) fn count_of(field: &Field) -> usize {

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use ferrocdf::{Code, Format};
 
 use crate::boundary::{answer, fail, give, put};
 use crate::constants::NC_NOERR;
-use crate::forks;
+use crate::forks::ProcessMutex;
 
 /// The release of netCDF-C whose interface this is, in the form its users take apart: version, " of ", a time, " $".
 const VERSION: &std::ffi::CStr = c"4.10.1 of Oct 22 2026 00:00:00 $";
@@ -36,11 +35,7 @@ pub extern "C" fn nc_inq_libvers() -> *const c_char {
 /// The texts of codes that were asked for.
 type Texts = Option<HashMap<c_int, &'static std::ffi::CStr>>;
 
-static TEXTS: Mutex<Texts> = Mutex::new(None);
-
-pub(crate) fn texts() -> MutexGuard<'static, Texts> {
-    forks::lock(&TEXTS)
-}
+static TEXTS: ProcessMutex<Texts> = ProcessMutex::new(None);
 
 /// The text stays valid as long as the process.
 #[unsafe(no_mangle)]
@@ -51,7 +46,7 @@ pub extern "C" fn nc_strerror(code: c_int) -> *const c_char {
         if text == "Unknown Error" {
             return Ok(c"Unknown Error".as_ptr());
         }
-        let mut texts = texts();
+        let mut texts = TEXTS.lock();
         let known = texts.get_or_insert_default().entry(code);
         Ok(known
             .or_insert_with(|| Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str()))

@@ -6,7 +6,6 @@ use ferrocdf::{Code, Result};
 
 use crate::boundary::{answer, fail};
 use crate::constants::NC_NOERR;
-use crate::types::NcVlen;
 
 /// Zeroed memory for this many values, at least for one byte. Fails with `NC_ENOMEM`.
 pub(crate) fn allocate<T>(count: usize) -> Result<*mut T> {
@@ -80,4 +79,12 @@ pub unsafe extern "C" fn nc_free_vlens(count: usize, vlens: *mut NcVlen) -> c_in
         }
         Ok(())
     })
+}
+
+/// `nc_vlen_t` of `netcdf.h`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct NcVlen {
+    pub(crate) len: usize,
+    pub(crate) values: *mut std::ffi::c_void,
 }

@@ -14,7 +14,7 @@ use crate::constants::*;
 use crate::dimensions::nc_def_dim;
 use crate::files::{nc_abort, nc_close, nc_create, nc_delete, nc_enddef, nc_open, nc_redef, nc_sync};
 use crate::inquire::{nc_inq_format, nc_inq_format_extended, nc_inq_path};
-use crate::memory_files::nc_open_mem;
+use crate::memory_calls::nc_open_mem;
 use crate::rc::nc_rc_set;
 use crate::variables::{nc_def_var, nc_inq_varid};
 

@@ -3,16 +3,15 @@
 
 use std::ffi::{c_int, c_uint};
 
-use ferrocdf::model::{Chunking, Endian, Filter, Quantization, Quantize, Storage};
-use ferrocdf::{Atomic, Code, Model, Owner, Result, Type, Values, VarId, chosen_chunks, define_filter};
+use ferrocdf::model::{Chunking, Endian, Filter, Quantization, Quantize};
+use ferrocdf::{Atomic, Code, Owner, Result, Type, Values, chosen_chunks, define_filter};
 
 use crate::boundary::{answer, fail, list, put, put_all};
 use crate::chunk_shapes;
-use crate::data_checks::variable;
-use crate::filters::{add_filter, filtered, nc_def_var_filter};
-use crate::groups::find_enhanced;
-use crate::open_files::find;
-use crate::variables::check_not_global;
+use crate::entities::{check_not_global, variable};
+use crate::filters::nc_def_var_filter;
+use crate::open_files::{find, find_enhanced};
+use crate::storage_wishes::{add_filter, filtered, storage_of, wish};
 
 const NC_CHUNKED: c_int = 0;
 const NC_CONTIGUOUS: c_int = 1;
@@ -21,30 +20,6 @@ const NC_COMPACT: c_int = 2;
 const NC_UNKNOWN_STORAGE: c_int = 3;
 const NC_ENDIAN_LITTLE: c_int = 1;
 const NC_ENDIAN_BIG: c_int = 2;
-
-/// Changes how a variable shall be stored, where that is a choice and not yet decided.
-pub(crate) fn wish(
-    ncid: c_int,
-    varid: c_int,
-    change: impl FnOnce(&mut Model, VarId) -> Result<()>,
-) -> Result<()> {
-    let (file, group) = find_enhanced(ncid)?;
-    let writable = file.writable()?;
-    let state = file.state();
-    let var = file.file().look(|model| variable(model, group, varid))?;
-    state.check_open(var)?;
-    writable.define(|model| change(model, var))
-}
-
-/// How a variable is stored; classic files say nothing of it.
-pub(crate) fn storage_of(ncid: c_int, varid: c_int) -> Result<Storage> {
-    let (file, group) = find(ncid)?;
-    file.file().look(|model| {
-        let var = variable(model, group, varid)?;
-        file.caches.set_asked(var);
-        Ok(model.var(var).storage.clone())
-    })
-}
 
 /// Bytes of a variable that lies in its header, at most.
 const MOST_COMPACT: u64 = 64 << 10;

@@ -9,11 +9,10 @@ use std::ffi::c_char;
 use ferrocdf::model::{Class, Field, TypeId, Value};
 use ferrocdf::{Atomic, Code, Error, Model, Result, Type, Values};
 
-use crate::attribute_values::{bytes, bytes_mut, number_of_bytes, zeros};
 use crate::boundary::{fail, list, text};
 use crate::instances::{count_of, read_list, reclaim};
-use crate::memory::{allocate, copy_of_text};
-use crate::types::NcVlen;
+use crate::memory::{NcVlen, allocate, copy_of_text};
+use crate::number_bytes::{bytes, bytes_mut, number_of_bytes, zeros};
 
 /// Lays values out in memory for just them. If that fails, nothing is left to be freed.
 pub(crate) fn lay_out(model: &Model, values: &Values, room: &mut [u8]) -> Result<()> {

@@ -6,48 +6,12 @@ use ferrocdf::model::{Class, TypeId, UserType};
 use ferrocdf::{Atomic, Code, Model, Name, Result, Type};
 
 use crate::boundary::{answer, fail, put, put_all, put_name, put_text, text};
-use crate::groups::{find_enhanced, split_path};
-use crate::open_files::{find, find_file};
+use crate::names::split_path;
+use crate::open_files::{find, find_enhanced, find_file};
+use crate::type_numbers::{number_of, type_of, user_type};
 
 /// The last number of an atomic type.
 const LAST_ATOMIC: c_int = Atomic::String as c_int;
-/// `NC_FIRSTUSERTYPEID`
-const FIRST_USER_TYPE: c_int = 32;
-
-/// `nc_vlen_t` of `netcdf.h`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct NcVlen {
-    pub(crate) len: usize,
-    pub(crate) values: *mut std::ffi::c_void,
-}
-
-/// The type with a number, whether or not a file has it. Fails with `NC_EBADTYPE`.
-pub(crate) fn type_of(number: c_int) -> Result<Type> {
-    if number >= FIRST_USER_TYPE {
-        return Ok(Type::User(TypeId((number - FIRST_USER_TYPE) as u32)));
-    }
-    match u64::try_from(number).ok().and_then(Atomic::from_nc_type) {
-        Some(atomic) => Ok(atomic.into()),
-        None => fail(Code::EBADTYPE, format!("no type has the number {number}")),
-    }
-}
-
-/// The number of a type.
-pub(crate) fn number_of(ty: Type) -> c_int {
-    match ty {
-        Type::Atomic(atomic) => atomic.nc_type().into(),
-        Type::User(id) => FIRST_USER_TYPE + id.0 as c_int,
-    }
-}
-
-/// The type that a file defines under a number. Fails with `NC_EBADTYPE`.
-pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
-    match type_of(number)? {
-        Type::User(id) if id.index() < model.types().len() => Ok(id),
-        _ => fail(Code::EBADTYPE, format!("no type of this file has the number {number}")),
-    }
-}
 
 /// Name and size of a type. The id need not be one for an atomic type.
 pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, size: *mut usize) -> c_int {

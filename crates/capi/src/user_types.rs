@@ -7,13 +7,13 @@ use std::ptr::null_mut as no;
 use ferrocdf::model::{Class, Field, UserType};
 use ferrocdf::{Atomic, Code, DataModel, Error, Model, Name, Result, Type};
 
-use crate::attribute_values::number_of_bytes;
 use crate::boundary::{answer, fail, list, put, put_all, put_name, text};
 use crate::constants::NC_NOERR;
-use crate::groups::find_enhanced;
-use crate::types::{
-    NC_COMPOUND, NC_ENUM, NC_OPAQUE, NC_VLEN, NcVlen, nc_inq_user_type, number_of, type_of, user_type,
-};
+use crate::memory::NcVlen;
+use crate::number_bytes::number_of_bytes;
+use crate::open_files::find_enhanced;
+use crate::type_numbers::{number_of, type_of, user_type};
+use crate::types::{NC_COMPOUND, NC_ENUM, NC_OPAQUE, NC_VLEN, nc_inq_user_type};
 
 /// Defines a type and gives its number.
 unsafe fn define(
@@ -216,28 +216,6 @@ pub unsafe extern "C" fn nc_inq_enum(
 ) -> c_int {
     // SAFETY: the contract of the interface.
     unsafe { inquire(NC_ENUM, ncid, ty, name, size, base, members) }
-}
-
-/// A function that gives part of what another one gives.
-macro_rules! part_of {
-    ($($function:ident($value:ident: *mut $type:ty $(, $field:ident)?) => $whole:ident($($argument:expr),*);)*) => {$(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $function(ncid: c_int, ty: c_int, $($field: c_int,)? $value: *mut $type) -> c_int {
-            // SAFETY: the contract of the interface.
-            unsafe { crate::forward::$whole(ncid, ty, $($argument),*) }
-        }
-    )*};
-}
-
-part_of! {
-    nc_inq_compound_name(name: *mut c_char) => nc_inq_compound(name, no(), no());
-    nc_inq_compound_size(size: *mut usize) => nc_inq_compound(no(), size, no());
-    nc_inq_compound_nfields(fields: *mut usize) => nc_inq_compound(no(), no(), fields);
-    nc_inq_compound_fieldname(name: *mut c_char, at) => nc_inq_compound_field(at, name, no(), no(), no(), no());
-    nc_inq_compound_fieldoffset(offset: *mut usize, at) => nc_inq_compound_field(at, no(), offset, no(), no(), no());
-    nc_inq_compound_fieldtype(field: *mut c_int, at) => nc_inq_compound_field(at, no(), no(), field, no(), no());
-    nc_inq_compound_fieldndims(rank: *mut c_int, at) => nc_inq_compound_field(at, no(), no(), no(), rank, no());
-    nc_inq_compound_fielddim_sizes(shape: *mut c_int, at) => nc_inq_compound_field(at, no(), no(), no(), no(), shape);
 }
 
 /// Looks at the fields of a compound type.

@@ -8,9 +8,11 @@ use smallvec::SmallVec;
 
 use crate::boundary::{answer, list, put_all};
 use crate::constants::NC_NOERR;
-use crate::data::{Memory, Part, get, put};
-use crate::data_checks::{Target, variable};
+use crate::data::{get, put};
+use crate::data_checks::Target;
+use crate::entities::variable;
 use crate::open_files::{ask, find};
+use crate::transfer::{Memory, Part};
 use crate::v2::{outcome, version_2};
 
 const _: () = assert!(size_of::<c_long>() == size_of::<usize>());

@@ -4,47 +4,23 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::Class;
-use ferrocdf::{Atomic, Code, DimId, File, GroupId, Model, Name, Owner, Result, Type, Values, VarId};
+use ferrocdf::{Atomic, Code, DimId, File, Model, Name, Owner, Result, Type, Values, VarId};
 
 use crate::attribute_values::put_values;
-use crate::attributes::attrs;
 use crate::boundary::{answer, fail, list, put, put_all, put_name, text};
 use crate::chunk_shapes;
-use crate::constants::{LONGEST_NAME, NC_GLOBAL};
-use crate::data_checks::variable;
-use crate::dimensions::{check_longer, renamed};
+use crate::constants::{FILL_VALUE, NC_GLOBAL};
+use crate::entities::{attrs, check_not_global, variable};
 use crate::inquire::nc_inq_natts;
+use crate::names::{check_longer, check_new, check_wanted, renamed};
 use crate::open_files::{ask_of, find};
 use crate::trees::gather;
-use crate::types::{number_of, type_of};
+use crate::type_numbers::{number_of, type_of};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
 /// What HDF5 has room for.
 const MOST_DIMS_OF_HDF5: c_int = 32;
-pub(crate) const FILL_VALUE: &str = "_FillValue";
-
-/// Fails with `NC_EGLOBAL` where only a variable makes sense.
-pub(crate) fn check_not_global(varid: c_int) -> Result<()> {
-    if varid == NC_GLOBAL { fail(Code::EGLOBAL, "NC_GLOBAL is no variable") } else { Ok(()) }
-}
-
-/// Fails with `NC_EMAXNAME` for a name that nothing in a netCDF-4 file has.
-pub(crate) fn check_wanted(name: &[u8]) -> Result<()> {
-    if Name::wanted(name).len() > LONGEST_NAME {
-        return fail(Code::EMAXNAME, "the name is too long");
-    }
-    Ok(())
-}
-
-/// Variables, groups and types of a netCDF-4 group share one space of names. Fails with `NC_ENAMEINUSE`.
-pub(crate) fn check_new(model: &Model, group: GroupId, name: &Name) -> Result<()> {
-    let bytes = name.as_bytes();
-    let taken = model.find_var(group, bytes).is_some()
-        || model.find_group(group, bytes).is_some()
-        || model.type_in(group, bytes).is_some();
-    if taken { fail(Code::ENAMEINUSE, format!("\"{name}\" exists already")) } else { Ok(()) }
-}
 
 pub unsafe extern "C" fn nc_def_var(
     ncid: c_int,

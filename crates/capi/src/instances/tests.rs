@@ -1,7 +1,7 @@
 use std::ffi::CStr;
 
-use ferrocdf::GroupId;
 use ferrocdf::model::{Name, TypeId, UserType};
+use ferrocdf::{Format, GroupId};
 
 use super::*;
 use crate::dump::dump;

@@ -8,8 +8,7 @@ use ferrocdf::{Atomic, Code};
 
 use super::{UserFile, VarFacts};
 use crate::constants::NC_NOERR;
-use crate::data::{Buffer, Memory, Part};
-use crate::data_checks::Way;
+use crate::transfer::{Buffer, Memory, Part, Way};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;

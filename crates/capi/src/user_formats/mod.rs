@@ -12,15 +12,15 @@ mod variable;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, MutexGuard, RwLockWriteGuard};
 
 use ferrocdf::{Code, Result};
 
 use crate::boundary::{answer, fail, put, put_text, text};
 use crate::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
-use crate::forks;
-use crate::open_files::{GROUP_BITS, POSITIONS};
-pub(crate) use open::{Closing, Request, close, create, open};
+use crate::file_table::{GROUP_BITS, POSITIONS};
+use crate::forks::{ProcessMutex, ProcessRwLock};
+pub(crate) use open::{Closing, OpenRequest, close, create, open};
 use plugins::load_once;
 use table::{DISPATCH_VERSION, Dispatch};
 pub(crate) use variable::VarFacts;
@@ -30,7 +30,7 @@ const MAGIC_LEN: usize = 8;
 
 /// A format that is defined.
 #[derive(Default)]
-pub(crate) struct Format {
+struct Format {
     table: Option<Table>,
     /// How its files begin; empty if nothing is known of that.
     magic: Vec<u8>,
@@ -38,18 +38,18 @@ pub(crate) struct Format {
 
 /// A table of functions. It is the program's, and there for all time.
 #[derive(Clone, Copy)]
-pub(crate) struct Table(*const Dispatch);
+struct Table(*const Dispatch);
 
 // SAFETY: the table is only read, and a program that changes it while it is used breaks the contract of the interface.
 unsafe impl Send for Table {}
 // SAFETY: as above.
 unsafe impl Sync for Table {}
 
-static FORMATS: Mutex<[Format; UDF_FLAGS.len()]> =
-    Mutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
+static FORMATS: ProcessMutex<[Format; UDF_FLAGS.len()]> =
+    ProcessMutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
 
-pub(crate) fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
-    forks::lock(&FORMATS)
+fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
+    FORMATS.lock()
 }
 
 /// A file that is served by a format of a program.
@@ -67,14 +67,13 @@ impl UserFile {
 }
 
 /// The open files of such formats; the first has the last id.
-static FILES: RwLock<Vec<Option<Arc<UserFile>>>> = RwLock::new(Vec::new());
+static FILES: ProcessRwLock<Vec<Option<Arc<UserFile>>>> = ProcessRwLock::new(Vec::new());
 /// How many positions of `FILES` there are: looked at before the table, which most programs leave empty.
 static POSITIONS_USED: AtomicUsize = AtomicUsize::new(0);
 
 /// The table of open files, for one who changes it.
-pub(crate) fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
-    forks::make_safe();
-    FILES.write().unwrap_or_else(PoisonError::into_inner)
+fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
+    FILES.write()
 }
 
 /// The file with an id, if it is one of these.
@@ -83,7 +82,7 @@ pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
         return None;
     }
     let at = position_of(ncid)?;
-    FILES.read().unwrap_or_else(PoisonError::into_inner).get(at)?.clone()
+    FILES.read().get(at)?.clone()
 }
 
 /// How many ids at the end are for these files.

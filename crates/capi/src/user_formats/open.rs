@@ -14,11 +14,11 @@ use super::{
 };
 use crate::boundary::fail;
 use crate::constants::{NC_NOERR, UDF_FLAGS};
-use crate::files::{path_of, text_of};
-use crate::open_files::{GROUP_BITS, POSITIONS};
+use crate::file_table::{GROUP_BITS, POSITIONS};
+use crate::paths::{path_of, text_of};
 
 /// A call of `nc_open` or `nc_create` of a file that is not in memory.
-pub(crate) struct Request<'a> {
+pub(crate) struct OpenRequest<'a> {
     pub(crate) location: &'a Location,
     pub(crate) mode: c_int,
     pub(crate) pe: c_int,
@@ -29,7 +29,7 @@ pub(crate) struct Request<'a> {
 ///
 /// # Safety
 /// The contract of the interface.
-pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
+pub(crate) unsafe fn open(request: &OpenRequest<'_>) -> Result<Option<c_int>> {
     load_once();
     let is_asked = UDF_FLAGS.iter().any(|flag| request.mode & flag != 0);
     if !is_asked && formats().iter().all(|format| format.magic.is_empty()) {
@@ -48,7 +48,7 @@ pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
     // SAFETY: as the caller says.
     unsafe {
         insert(request.location, table_of(format)?, |file, id| {
-            let Request { mode, pe, hint, .. } = *request;
+            let OpenRequest { mode, pe, hint, .. } = *request;
             file.open(file.path.as_ptr(), mode, pe, hint, null_mut(), file.table.0, id)
         })
         .map(Some)
@@ -59,13 +59,13 @@ pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
 ///
 /// # Safety
 /// The contract of the interface.
-pub(crate) unsafe fn create(request: &Request<'_>, size: usize) -> Result<Option<c_int>> {
+pub(crate) unsafe fn create(request: &OpenRequest<'_>, size: usize) -> Result<Option<c_int>> {
     load_once();
     let Some(format) = wanted(request.mode, &[]) else { return Ok(None) };
     // SAFETY: as the caller says.
     unsafe {
         insert(request.location, table_of(format)?, |file, id| {
-            let Request { mode, pe, hint, .. } = *request;
+            let OpenRequest { mode, pe, hint, .. } = *request;
             file.create(file.path.as_ptr(), mode, size, pe, hint, null_mut(), file.table.0, id)
         })
         .map(Some)

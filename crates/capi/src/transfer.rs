@@ -1,0 +1,70 @@
+//! What a call that reads or writes a variable asks for: part of the variable, memory, direction.
+
+use std::ffi::{c_int, c_void};
+
+use ferrocdf::array::Kind;
+
+/// The direction of a transfer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Get,
+    Put,
+}
+
+/// What part of a variable a call names. Pointers may be null.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    All,
+    One { start: *const usize },
+    Slab { start: *const usize, count: *const usize },
+    Strided { start: *const usize, count: *const usize, stride: *const isize },
+    Mapped { start: *const usize, count: *const usize, stride: *const isize, map: *const isize },
+}
+
+/// What a call holds in memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// Elements of the variable's own type.
+    Own,
+    Elements(Kind),
+    Strings,
+}
+
+impl Part {
+    /// The pointers that say where it starts and ends; null where there are none.
+    pub(crate) fn corner(self) -> (*const usize, *const usize) {
+        match self {
+            Part::All => (std::ptr::null(), std::ptr::null()),
+            Part::One { start } => (start, std::ptr::null()),
+            Part::Slab { start, count }
+            | Part::Strided { start, count, .. }
+            | Part::Mapped { start, count, .. } => (start, count),
+        }
+    }
+
+    /// Whether a wrong variable is found before a wrong mode.
+    pub(crate) fn looks_first(self, memory: Memory) -> bool {
+        match self {
+            Part::All | Part::Strided { .. } | Part::Mapped { .. } => true,
+            Part::One { start } => start.is_null(),
+            Part::Slab { start, count } => memory == Memory::Own || start.is_null() || count.is_null(),
+        }
+    }
+}
+
+/// Memory for elements that are moved.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffer {
+    pub(crate) memory: Memory,
+    pub(crate) values: *mut c_void,
+    pub(crate) way: Way,
+}
+
+/// A call that moves data, as the program made it. It is passed by reference: copying a struct whose fields were just written
+/// stalls the processor, and programs make many small calls.
+pub(crate) struct Call {
+    pub(crate) ncid: c_int,
+    pub(crate) varid: c_int,
+    pub(crate) part: Part,
+    pub(crate) buffer: Buffer,
+}
