@@ -4,12 +4,13 @@ use std::ffi::{c_char, c_int};
 
 use ferrocdf::{Code, DataModel, Name, Result};
 
-use crate::boundary::{answer, fail, put, put_name, text};
-use crate::constants::NC_UNLIMITED;
-use crate::entities::dimension;
-use crate::names::{check_wanted, renamed, split_path};
-use crate::open_file::OpenFile;
-use crate::open_files::{ask, find};
+use crate::abi::answer::{answer, fail};
+use crate::abi::constants::NC_UNLIMITED;
+use crate::abi::pointers::{put, put_all, put_name, text};
+use crate::model::entities::dimension;
+use crate::model::names::{check_wanted, renamed, split_path};
+use crate::open::file::OpenFile;
+use crate::open::ids::{ask, find};
 
 /// What the classic model does not hold in a netCDF-4 file.
 fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
@@ -119,5 +120,19 @@ pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_ch
         let dim = dim?;
         let name = renamed(&file, &model.dim(dim).name, name)?;
         writable.define(|model| model.rename_dim(dim, name))
+    })
+}
+
+pub unsafe extern "C" fn nc_inq_unlimdims(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let model = file.model();
+        let unlimited = || model.group(group).dims.iter().filter(|&&dim| model.dim(dim).unlimited);
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(count, unlimited().count() as c_int);
+            put_all(ids, unlimited().map(|dim| dim.0 as c_int));
+        }
+        Ok(())
     })
 }

@@ -3,11 +3,12 @@
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 
-use ferrocdf::{Code, DataModel, GroupId, Name};
+use ferrocdf::{Code, DataModel, DimId, GroupId, Name};
 
-use crate::boundary::{answer, fail, put, put_all, put_name, put_text, text};
-use crate::names::{by_path, check_new, child};
-use crate::open_files::{find, find_enhanced, group_id};
+use crate::abi::answer::{answer, fail};
+use crate::abi::pointers::{put, put_all, put_name, put_text, text};
+use crate::model::names::{by_path, check_new, child};
+use crate::open::ids::{find, find_enhanced, group_id};
 
 /// The id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
 pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
@@ -143,4 +144,38 @@ pub unsafe extern "C" fn nc_rename_grp(ncid: c_int, name: *const c_char) -> c_in
 /// The reference prints to a log that usual builds do not have.
 pub extern "C" fn nc_show_metadata(ncid: c_int) -> c_int {
     answer(|| find(ncid).map(drop))
+}
+
+pub unsafe extern "C" fn nc_inq_varids(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let vars = file.file().look(|model| model.group(group).vars.len()) as c_int;
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(count, vars);
+            put_all(ids, 0..vars);
+        }
+        Ok(())
+    })
+}
+
+pub unsafe extern "C" fn nc_inq_dimids(
+    ncid: c_int,
+    count: *mut c_int,
+    ids: *mut c_int,
+    include_parents: c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let model = file.model();
+        let groups = model.and_parents(group).take(if include_parents != 0 { usize::MAX } else { 1 });
+        let mut dims: Vec<DimId> = groups.flat_map(|group| model.group(group).dims.clone()).collect();
+        dims.sort_unstable();
+        // SAFETY: the contract of the interface.
+        unsafe {
+            put(count, dims.len() as c_int);
+            put_all(ids, dims.iter().map(|dim| dim.0 as c_int));
+        }
+        Ok(())
+    })
 }

@@ -15,65 +15,23 @@
 // The contract of every function is the one above.
 #![allow(clippy::missing_safety_doc)]
 
-mod any_types;
-mod attribute_values;
+mod abi;
 mod attributes;
-mod attributes_hidden;
-mod attributes_netcdf4;
-mod aux_texts;
-mod boundary;
-mod caches;
-mod caches_ints;
-mod chunk_caches;
-mod chunk_shapes;
-mod compound_parts;
-mod constants;
-mod copy_var;
+mod auxiliary;
 mod data;
-mod data_checks;
-mod data_netcdf4;
-mod data_table;
 mod dimensions;
-mod dispatch;
-mod dump;
-mod entities;
-mod few;
-mod file_table;
 mod files;
-mod filter_text;
-mod filters;
-mod forks;
 mod forward;
+mod given_away;
 mod groups;
-mod inquire;
-mod instances;
 mod library;
-mod memory;
-mod memory_calls;
-mod memory_files;
-mod names;
-mod number_bytes;
-mod open_file;
-mod open_files;
-#[cfg(test)]
-mod other_containers;
-mod parallel;
-mod paths;
-mod plugin_path;
-mod rc;
-#[cfg(all(test, feature = "remote"))]
-mod remote_files;
+mod model;
+mod open;
 mod storage;
-mod storage_wishes;
-mod transfer;
-mod trees;
-mod type_numbers;
+#[cfg(test)]
+mod tests;
 mod types;
 mod user_formats;
-mod user_types;
 mod v2;
-mod v2_data;
-mod v2_entities;
+mod values;
 mod variables;
-#[cfg(test)]
-mod zarr_files;

@@ -7,8 +7,8 @@ use std::ptr::null_mut;
 use ferrocdf::{Atomic, Code};
 
 use super::{UserFile, VarFacts};
-use crate::constants::NC_NOERR;
-use crate::transfer::{Buffer, Memory, Part, Way};
+use crate::abi::constants::NC_NOERR;
+use crate::abi::transfer::{Buffer, Memory, Part, Way};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;

@@ -7,6 +7,7 @@
 mod data;
 mod open;
 mod plugins;
+mod stand_ins;
 mod table;
 mod variable;
 
@@ -16,10 +17,11 @@ use std::sync::{Arc, MutexGuard, RwLockWriteGuard};
 
 use ferrocdf::{Code, Result};
 
-use crate::boundary::{answer, fail, put, put_text, text};
-use crate::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
-use crate::file_table::{GROUP_BITS, POSITIONS};
-use crate::forks::{ProcessMutex, ProcessRwLock};
+use crate::abi::answer::{answer, fail};
+use crate::abi::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
+use crate::abi::forks::{ProcessMutex, ProcessRwLock};
+use crate::abi::pointers::{put, put_text, text};
+use crate::open::table::{GROUP_BITS, POSITIONS};
 pub(crate) use open::{Closing, OpenRequest, close, create, open};
 use plugins::load_once;
 use table::{DISPATCH_VERSION, Dispatch};

@@ -12,10 +12,10 @@ use ferrocdf::{Code, Error, Location, Result};
 use super::{
     MAGIC_LEN, POSITIONS_USED, Table, UserFile, files, formats, load_once, position_of, table_of, wanted,
 };
-use crate::boundary::fail;
-use crate::constants::{NC_NOERR, UDF_FLAGS};
-use crate::file_table::{GROUP_BITS, POSITIONS};
-use crate::paths::{path_of, text_of};
+use crate::abi::answer::fail;
+use crate::abi::constants::{NC_NOERR, UDF_FLAGS};
+use crate::open::paths::{path_of, text_of};
+use crate::open::table::{GROUP_BITS, POSITIONS};
 
 /// A call of `nc_open` or `nc_create` of a file that is not in memory.
 pub(crate) struct OpenRequest<'a> {

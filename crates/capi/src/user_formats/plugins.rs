@@ -5,8 +5,8 @@ use std::ffi::{CString, c_int, c_void};
 use std::sync::Once;
 
 use super::nc_def_user_format;
-use crate::constants::{NC_NOERR, UDF_FLAGS};
-use crate::rc::setting;
+use crate::abi::constants::{NC_NOERR, UDF_FLAGS};
+use crate::open::settings::setting;
 
 /// Loads the formats that settings name, as the library does when it first opens or makes a file. What cannot be loaded is
 /// passed over, as in the reference.

@@ -1,0 +1,331 @@
+//! Reading and writing of variables: what all functions of [`crate::data::table`] do.
+//!
+//! Data goes straight between the file and the caller's memory. The engine would refuse a request as a whole that the
+//! reference refuses in part; so what is inside the variable is moved, and then the code of the last element is given.
+
+pub(crate) mod checks;
+pub(crate) mod fast_path;
+pub(crate) mod netcdf4;
+pub(crate) mod steps;
+pub(crate) mod table;
+
+use std::ffi::{c_int, c_void};
+
+use ferrocdf::array::{Index, Kind};
+use ferrocdf::{Code, In, Out, RangeCheck, Result, Selection};
+
+use crate::abi::answer::{answer, fail, in_range};
+use crate::abi::constants::NC_SHARE;
+use crate::abi::pointers::list;
+use crate::abi::transfer::{Buffer, Call, Memory, Part, Way};
+use crate::data::checks::{Target, check_strides};
+use crate::data::steps::{Steps, dense_steps, span, too_large};
+use crate::model::entities::check_not_global;
+use crate::open::file::OpenFile;
+use crate::open::ids::find;
+use crate::open::table::Pinned;
+use crate::user_formats::user_file;
+
+/// Reads into the memory at `values`.
+///
+/// # Safety
+/// The contract of the interface.
+#[inline(always)]
+pub(crate) unsafe fn get(
+    ncid: c_int,
+    varid: c_int,
+    part: Part,
+    memory: Memory,
+    values: *mut c_void,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { run(&Call { ncid, varid, part, buffer: Buffer { memory, values, way: Way::Get } }) }
+}
+
+/// Writes from the memory at `values`.
+///
+/// # Safety
+/// The contract of the interface.
+#[inline(always)]
+pub(crate) unsafe fn put(
+    ncid: c_int,
+    varid: c_int,
+    part: Part,
+    memory: Memory,
+    values: *const c_void,
+) -> c_int {
+    let buffer = Buffer { memory, values: values.cast_mut(), way: Way::Put };
+    // SAFETY: as the caller says; memory that is written from is only read.
+    unsafe { run(&Call { ncid, varid, part, buffer }) }
+}
+
+/// Executes a call.
+#[inline(never)]
+unsafe fn run(call: &Call) -> c_int {
+    if let Some(file) = user_file(call.ncid) {
+        // SAFETY: as the caller says.
+        return unsafe { file.transfer(call.ncid, call.varid, call.part, call.buffer) };
+    }
+    // SAFETY: as the caller says.
+    answer(|| match unsafe { fast_path::transfer(call) } {
+        Some(done) => in_range(done?),
+        // SAFETY: as the caller says.
+        None => unsafe { transfer(call) },
+    })
+}
+
+unsafe fn transfer(call: &Call) -> Result<()> {
+    let Call { part, buffer, .. } = *call;
+    let (file, group) = find(call.ncid)?;
+    let find = || file.file().look(|model| Target::find(model, group, call.varid));
+    let classic = file.is_classic();
+    let target = if !classic || part.looks_first(buffer.memory) {
+        let target = find()?;
+        if target.rank() > 0 && part.corner().0.is_null() && !matches!(part, Part::All) {
+            return fail(Code::EINVALCOORDS, "the start is a null pointer");
+        }
+        target
+    } else {
+        check_mode(&file, buffer.way)?;
+        check_not_global(call.varid)?;
+        find()?
+    };
+    file.caches.set_asked(target.var);
+    let mut request = Request { file, target, buffer };
+    if !classic {
+        // SAFETY: as the caller says.
+        return unsafe { request.move_netcdf4(part) };
+    }
+    // SAFETY: as the caller says.
+    unsafe {
+        match part {
+            Part::All | Part::One { .. } | Part::Slab { .. } => request.slab(part),
+            Part::Strided { stride, .. } => request.strided(part, stride),
+            Part::Mapped { stride, map, .. } => request.mapped(part, stride, map),
+        }
+    }
+}
+
+fn check_mode(file: &OpenFile, way: Way) -> Result<()> {
+    if way == Way::Put {
+        file.writable()?;
+    }
+    file.check_data_mode()
+}
+
+/// A call with what it means in an open file.
+pub(crate) struct Request {
+    pub(crate) file: Pinned,
+    pub(crate) target: Target,
+    pub(crate) buffer: Buffer,
+}
+
+impl Request {
+    /// A hyperslab, dense in memory.
+    unsafe fn slab(&mut self, part: Part) -> Result<()> {
+        check_mode(&self.file, self.buffer.way)?;
+        self.check_text()?;
+        // SAFETY: as the caller says.
+        let (start, count) = unsafe { self.corner(part) };
+        self.see_record(start.first())?;
+        self.check_slab(&start, &count)?;
+        if count.contains(&0) {
+            self.grow(start.first().zip(count.first()).map(|(start, count)| start.saturating_add(*count)))?;
+            return self.share();
+        }
+        let stride = Index::from_elem(1, count.len());
+        // SAFETY: as the caller says.
+        in_range(unsafe { self.transfer(Selection { start, count, stride }, None) }?)
+    }
+
+    /// A request with strides, dense in memory.
+    unsafe fn strided(&mut self, part: Part, stride: *const isize) -> Result<()> {
+        self.check_text()?;
+        // SAFETY: as the caller says.
+        let ((start, count), stride) = unsafe { (self.corner(part), self.strides(stride)) };
+        self.target.check_strided(&start, &count, &stride, self.buffer.way)?;
+        if self.buffer.way == Way::Get && count.contains(&0) {
+            return Ok(());
+        }
+        if stride.iter().all(|&stride| stride == 1) {
+            // SAFETY: as the caller says.
+            return unsafe { self.slab(part) };
+        }
+        let steps = dense_steps(&count)?;
+        // SAFETY: as the caller says.
+        unsafe { self.scattered(start, count, &stride, &steps) }
+    }
+
+    /// A request with strides and a map of memory.
+    unsafe fn mapped(&mut self, part: Part, stride: *const isize, map: *const isize) -> Result<()> {
+        if self.target.kind.is_none() {
+            return fail(Code::EMAPTYPE, "a map needs a variable of an atomic type");
+        }
+        self.check_text()?;
+        let rank = self.target.rank();
+        // SAFETY: as the caller says.
+        let ((start, count), stride, map) =
+            unsafe { (self.corner(part), self.strides(stride), list(map, rank)) };
+        check_strides(&stride)?;
+        if rank == 0 || (map.is_empty() && stride.iter().all(|&stride| stride == 1)) {
+            // SAFETY: as the caller says.
+            return unsafe { self.slab(part) };
+        }
+        self.target.check_mapped(&start, &count, self.buffer.way)?;
+        let steps = if map.is_empty() { dense_steps(&count)? } else { Steps::from_slice(map) };
+        // SAFETY: as the caller says.
+        unsafe { self.scattered(start, count, &stride, &steps) }
+    }
+
+    /// The strides at a pointer, 1 if it is null.
+    pub(crate) unsafe fn strides(&self, stride: *const isize) -> Steps {
+        let rank = self.target.rank();
+        // SAFETY: as the caller says.
+        let stride = unsafe { list(stride, rank) };
+        if stride.is_empty() { Steps::from_elem(1, rank) } else { Steps::from_slice(stride) }
+    }
+
+    /// Moves the elements of a checked request that are inside, `steps` apart in memory. Fails as the last one does.
+    unsafe fn scattered(
+        &mut self,
+        start: Index,
+        count: Index,
+        stride: &[isize],
+        steps: &[isize],
+    ) -> Result<()> {
+        let stride: Index = stride.iter().map(|&stride| stride as u64).collect();
+        if count.contains(&0) {
+            return Ok(());
+        }
+        check_mode(&self.file, self.buffer.way)?;
+        let reach = |dim: usize| stride[dim].saturating_mul(count[dim] - 1);
+        let last: Index = (0..count.len()).map(|dim| start[dim].saturating_add(reach(dim))).collect();
+        self.see_record(last.first())?;
+        let inside = self.target.inside(&start, &count, &stride, self.buffer.way);
+        let moved = if inside.contains(&0) {
+            Ok(RangeCheck::InRange)
+        } else {
+            // SAFETY: as the caller says.
+            unsafe { self.transfer(Selection { start, count: inside, stride }, Some(steps)) }
+        };
+        self.check_slab(&last, &Index::from_elem(1, last.len()))?;
+        in_range(moved?)
+    }
+
+    /// The corner and counts of a part that has them, and of all that has not.
+    pub(crate) unsafe fn corner(&self, part: Part) -> (Index, Index) {
+        let rank = self.target.rank();
+        let numbers = |list: &[usize]| list.iter().map(|&number| number as u64).collect::<Index>();
+        let (start, count) = part.corner();
+        // SAFETY: as the caller says.
+        let (start, count) = unsafe { (list(start, rank), list(count, rank)) };
+        let start = if start.is_empty() { Index::from_elem(0, rank) } else { numbers(start) };
+        let count = match part {
+            Part::One { .. } => Index::from_elem(1, rank),
+            _ if count.is_empty() => self.target.shape.clone(),
+            _ => numbers(count),
+        };
+        (start, count)
+    }
+
+    /// Text and numbers do not convert to each other.
+    pub(crate) fn check_text(&self) -> Result<()> {
+        let of_text = |kind: Kind| kind == Kind::Char;
+        let text = self.target.kind.is_some_and(of_text);
+        let fits = match self.buffer.memory {
+            Memory::Own => true,
+            Memory::Elements(kind) => of_text(kind) == text,
+            Memory::Strings => !text,
+        };
+        if fits { Ok(()) } else { fail(Code::ECHAR, "text does not convert to numbers, nor numbers to text") }
+    }
+
+    fn check_slab(&self, start: &[u64], count: &[u64]) -> Result<()> {
+        self.target.check_slab(start, count, self.buffer.way, !self.file.is_writable())
+    }
+
+    /// A reader that shares the file with a writer looks for new records when it wants more than it knows of.
+    fn see_record(&mut self, wanted: Option<&u64>) -> Result<()> {
+        let unknown = |(wanted, known): (&u64, u64)| *wanted > known;
+        let is_new = wanted.zip(self.target.records()).is_some_and(unknown);
+        if !is_new || self.file.is_writable() || !self.is_shared() {
+            return Ok(());
+        }
+        self.file.file().refresh()?;
+        let var = self.target.var;
+        // The file may have become another one.
+        let records = self.file.file().look(|model| {
+            let dim = *model.vars().get(var.index())?.dims.first()?;
+            Some(model.dim(dim).len)
+        });
+        match records {
+            Some(records) => self.target.shape[0] = records,
+            None => return fail(Code::ENOTVAR, "the variable is gone: the file was replaced"),
+        }
+        Ok(())
+    }
+
+    fn is_shared(&self) -> bool {
+        self.file.mode & NC_SHARE != 0
+    }
+
+    /// Makes the records that the reference makes before it finds that there is nothing to write, or not to be written.
+    fn grow(&self, records: Option<u64>) -> Result<()> {
+        match records {
+            Some(records) if self.buffer.way == Way::Put => {
+                self.file.writable()?.grow(self.target.var, records)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A writer that shares the file brings it up to date at once.
+    fn share(&self) -> Result<()> {
+        if self.buffer.way == Way::Put && self.is_shared() { self.file.writable()?.sync() } else { Ok(()) }
+    }
+
+    /// Moves elements that are all inside. There is at least one.
+    unsafe fn transfer(&self, selection: Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
+        let kind = match self.buffer.memory {
+            Memory::Own => self.target.kind,
+            Memory::Elements(kind) => Some(kind),
+            Memory::Strings => None,
+        };
+        let (Some(kind), Some(_)) = (kind, self.target.kind) else {
+            let reach =
+                |dim: usize| selection.start[dim] + (selection.count[dim] - 1) * selection.stride[dim];
+            self.grow(self.target.is_record.then(|| reach(0) + 1))?;
+            return fail(Code::EBADTYPE, "classic files hold no strings and no user-defined types");
+        };
+        let Buffer { values, way, .. } = self.buffer;
+        if values.is_null() {
+            return fail(Code::EINVAL, "the memory for values is a null pointer");
+        }
+        let (low, len) = match steps {
+            Some(steps) => span(&selection.count, steps),
+            None => selection.elements().and_then(|len| Some((0, isize::try_from(len).ok()?))),
+        }
+        .and_then(|(low, len)| {
+            let size = kind.size() as isize;
+            Some((low.checked_mul(size)?, len.checked_mul(size)? as usize))
+        })
+        .ok_or_else(too_large)?;
+        let origin = low.unsigned_abs() / kind.size();
+        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, by the
+        // contract of the interface.
+        let first = unsafe { values.cast::<u8>().offset(low) };
+        let (file, var) = (self.file.file(), self.target.var);
+        if way == Way::Get {
+            // SAFETY: as above; nobody else uses it meanwhile.
+            let out = Out::raw(kind, unsafe { std::slice::from_raw_parts_mut(first, len) });
+            let out = if let Some(steps) = steps { out.mapped(origin, steps) } else { out };
+            return file.read(var, &selection, out);
+        }
+        // SAFETY: as above.
+        let input = In::raw(kind, unsafe { std::slice::from_raw_parts(first, len) });
+        let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
+        let fit = self.file.writable()?.write(var, &selection, input)?;
+        self.share()?;
+        Ok(fit)
+    }
+}

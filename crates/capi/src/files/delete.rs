@@ -1,0 +1,38 @@
+//! Deleting files.
+
+use std::ffi::{c_char, c_int};
+
+use ferrocdf::{Code, Container, File, Location};
+
+use crate::abi::answer::{answer, fail};
+use crate::open::file::missing_is_zero;
+use crate::open::paths::location;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_delete(path: *const c_char) -> c_int {
+    // SAFETY: the contract of the interface.
+    unsafe { nc_delete_mp(path, 0) }
+}
+
+/// Removes a file or an object, which must be one of netCDF.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, basepe: c_int) -> c_int {
+    answer(|| {
+        // SAFETY: the contract of the interface.
+        let location = unsafe { location(path) }?;
+        let format = File::open_location(&location, &missing_is_zero())?.format();
+        let is_zarr = matches!(format.container(), Container::ZarrV2 | Container::ZarrV3);
+        if basepe != 0 {
+            return fail(Code::EINVAL, "the only processing element is 0");
+        }
+        match &*location.resolved()? {
+            place if is_zarr && ferrocdf::remove_zarr_store(place)? => Ok(()),
+            Location::Object { store, key } => store.delete(key),
+            other => {
+                let path = other.clone().into_path()?;
+                std::fs::remove_file(&path)
+                    .or_else(|error| fail(Code::EIO, format!("{}: {error}", path.display())))
+            }
+        }
+    })
+}

@@ -1,0 +1,139 @@
+//! Values with all that hangs from them, freed and copied for the caller.
+
+use std::ffi::{c_int, c_void};
+
+use ferrocdf::{Atomic, Code, Result};
+
+use crate::abi::answer::{answer, fail};
+use crate::abi::constants::NC_NOERR;
+use crate::abi::memory::{allocate, free};
+use crate::abi::pointers::put;
+use crate::model::type_numbers::known_type;
+use crate::open::ids::find_enhanced;
+use crate::values::owned::{copy, reclaim};
+
+/// Whether there are values to work on. Fails with `NC_EINVAL`.
+pub(crate) fn check(ncid: c_int, ty: c_int, values: *const c_void, count: usize) -> Result<bool> {
+    if ncid < 0 || ty <= 0 || (values.is_null() && count > 0) {
+        return fail(Code::EINVAL, "values need an id, a type and memory");
+    }
+    Ok(count > 0)
+}
+
+/// Frees what hangs from values, but not the memory that they lie in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_void, count: usize) -> c_int {
+    answer(|| {
+        if !check(ncid, ty, values, count)? {
+            return Ok(());
+        }
+        if ty > c_int::from(Atomic::String.nc_type()) {
+            // Before it is asked whether there is such a type.
+            find_enhanced(ncid)?;
+        }
+        let (model, ty) = known_type(ncid, ty)?;
+        // SAFETY: the contract of the interface.
+        unsafe { reclaim(&model, ty, values.cast(), count) }
+    })
+}
+
+/// [`nc_reclaim_data`], and frees the memory that the values lie in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_reclaim_data_all(
+    ncid: c_int,
+    ty: c_int,
+    values: *mut c_void,
+    count: usize,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    let code = unsafe { nc_reclaim_data(ncid, ty, values, count) };
+    if code == NC_NOERR {
+        // SAFETY: the contract of the interface.
+        unsafe { free(values) };
+    }
+    code
+}
+
+/// Checks what the caller gave, and copies.
+///
+/// # Safety
+/// That of [`copy`], but for null pointers.
+unsafe fn copy_checked(
+    ncid: c_int,
+    ty: c_int,
+    values: *const c_void,
+    count: usize,
+    place: *mut c_void,
+) -> Result<()> {
+    if !check(ncid, ty, values, count)? {
+        return Ok(());
+    }
+    if place.is_null() {
+        return fail(Code::EINVAL, "the memory for the copy is a null pointer");
+    }
+    let (model, ty) = known_type(ncid, ty)?;
+    // SAFETY: as the caller says.
+    unsafe { copy(&model, ty, values.cast(), place.cast(), count) }
+}
+
+/// Copies values, and all that hangs from them, into memory of the caller's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_copy_data(
+    ncid: c_int,
+    ty: c_int,
+    values: *const c_void,
+    count: usize,
+    place: *mut c_void,
+) -> c_int {
+    // SAFETY: the contract of the interface.
+    answer(|| unsafe { copy_checked(ncid, ty, values, count, place) })
+}
+
+/// [`nc_copy_data`] into new memory, which the caller is given even where values could not be copied: it is zero there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_copy_data_all(
+    ncid: c_int,
+    ty: c_int,
+    values: *const c_void,
+    count: usize,
+    place: *mut *mut c_void,
+) -> c_int {
+    answer(|| {
+        let (model, known) = known_type(ncid, ty)?;
+        let new = if count == 0 {
+            std::ptr::null_mut()
+        } else {
+            allocate::<u8>(count.saturating_mul(model.size_of(known)))?
+        };
+        // SAFETY: there is room for the copy; the rest is the contract of the interface.
+        let copied = unsafe { copy_checked(ncid, ty, values, count, new.cast()) };
+        if place.is_null() {
+            // SAFETY: nobody else knows of the copy, which is whole, or zero from some value on.
+            unsafe {
+                reclaim(&model, known, new, count)?;
+                free(new);
+            }
+        } else {
+            // SAFETY: the contract of the interface.
+            unsafe { put(place, new.cast()) };
+        }
+        copied
+    })
+}
+
+/// A function of `netcdf_aux.h` that is another name for one of `netcdf.h`.
+macro_rules! other_name {
+    ($name:ident, $same:path, ($($argument:ident: $type:ty),*)) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(ncid: c_int, ty: c_int, $($argument: $type),*) -> c_int {
+            // SAFETY: the contract of the interface.
+            unsafe { $same(ncid, ty, $($argument),*) }
+        }
+    };
+}
+pub(crate) use other_name;
+
+other_name!(ncaux_reclaim_data, nc_reclaim_data, (values: *mut c_void, count: usize));
+other_name!(ncaux_reclaim_data_all, nc_reclaim_data_all, (values: *mut c_void, count: usize));
+other_name!(ncaux_copy_data, nc_copy_data, (values: *mut c_void, count: usize, place: *mut c_void));
+other_name!(ncaux_copy_data_all, nc_copy_data_all, (values: *mut c_void, count: usize, place: *mut *mut c_void));

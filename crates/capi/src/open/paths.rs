@@ -1,0 +1,47 @@
+//! Paths and URLs as C callers write them.
+
+use std::ffi::{OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use ferrocdf::{Code, Location, Result};
+
+use crate::abi::answer::fail;
+use crate::abi::forks;
+use crate::abi::pointers::text;
+
+/// The location a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
+///
+/// # Safety
+/// `path` is null or ends in a zero byte.
+pub(crate) unsafe fn location(path: *const c_char) -> Result<Location> {
+    // SAFETY: as the caller says.
+    let location = Location::parse(unsafe { text(path) }?.trim_ascii_start())?;
+    if path_of(&location).is_some_and(|path| path.as_os_str().is_empty()) {
+        return fail(Code::EDAPURL, "the path is empty");
+    }
+    // Another thread may fork while this one opens the location.
+    forks::make_safe();
+    Ok(location)
+}
+
+/// The path of a file of the system; `None` for a URL.
+pub(crate) fn path_of(location: &Location) -> Option<&Path> {
+    match location {
+        Location::Path(path) => Some(path),
+        _ => None,
+    }
+}
+
+/// The path or the URL of a location, as `nc_inq_path` gives it.
+pub(crate) fn text_of(location: &Location) -> Vec<u8> {
+    match location {
+        Location::Url(url) => url.to_string().into_bytes(),
+        other => path_of(other).map_or(Vec::new(), |path| path.as_os_str().as_bytes().to_vec()),
+    }
+}
+
+/// As a path of the system.
+pub(crate) fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}

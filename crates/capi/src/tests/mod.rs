@@ -1,0 +1,6 @@
+//! Tests of whole stories through the C interface.
+
+mod other_containers;
+#[cfg(feature = "remote")]
+mod remote;
+mod zarr_stores;
