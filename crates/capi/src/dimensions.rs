@@ -1,12 +1,12 @@
 //! Dimensions.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use ferrocdf::{Code, DataModel, Name, Result};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_UNLIMITED;
-use crate::abi::pointers::{put, put_all, put_name, text};
+use crate::abi::pointers::{NameOut, Out, Str, put_all};
 use crate::model::entities::dimension;
 use crate::model::names::{check_wanted, renamed, split_path};
 use crate::open::file::OpenFile;
@@ -25,7 +25,7 @@ fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
     }
 }
 
-pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_def_dim(ncid: c_int, name: Str, len: usize, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let _state = file.state();
@@ -35,20 +35,17 @@ pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize
             check_strict(&file, len)?;
         }
         file.check_define_mode()?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
+        let name = name.bytes()?;
         let new = file.writable()?.define(|model| model.def_dim(group, name, len))?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, new.0 as c_int) };
+        id.put(new.0 as c_int);
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_dimid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         ask(ncid, |model, group| {
-            // SAFETY: the contract of the interface.
-            let name = unsafe { text(name) }?;
+            let name = name.bytes()?;
             let of_path = if model.format().has_cdf_model() {
                 None
             } else {
@@ -66,43 +63,36 @@ pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut
             let Some(found) = found else {
                 return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
             };
-            // SAFETY: the contract of the interface.
-            unsafe { put(id, found.0 as c_int) };
+            id.put(found.0 as c_int);
             Ok(())
         })
     })
 }
 
-pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, len: *mut usize) -> c_int {
+pub extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: NameOut, len: Out<usize>) -> c_int {
     answer(|| {
         ask(ncid, |model, _| {
             let dim = model.dim(dimension(model, id)?);
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put_name(name, dim.name.as_bytes());
-                put(len, dim.len as usize);
-            }
+            name.put(dim.name.as_bytes());
+            len.put(dim.len as usize);
             Ok(())
         })
     })
 }
 
-pub unsafe extern "C" fn nc_inq_dimname(ncid: c_int, id: c_int, name: *mut c_char) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { nc_inq_dim(ncid, id, name, std::ptr::null_mut()) }
+pub extern "C" fn nc_inq_dimname(ncid: c_int, id: c_int, name: NameOut) -> c_int {
+    nc_inq_dim(ncid, id, name, Out::NULL)
 }
 
-pub unsafe extern "C" fn nc_inq_dimlen(ncid: c_int, id: c_int, len: *mut usize) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { nc_inq_dim(ncid, id, std::ptr::null_mut(), len) }
+pub extern "C" fn nc_inq_dimlen(ncid: c_int, id: c_int, len: Out<usize>) -> c_int {
+    nc_inq_dim(ncid, id, NameOut::NULL, len)
 }
 
-pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_char) -> c_int {
+pub extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: Str) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let writable = file.writable()?;
-        // SAFETY: the contract of the interface.
-        let name = Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(name.bytes()?)?;
         let _state = file.state();
         let model = file.model();
         let classic = model.format().has_cdf_model();
@@ -123,16 +113,16 @@ pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_ch
     })
 }
 
-pub unsafe extern "C" fn nc_inq_unlimdims(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+/// # Safety
+/// `ids` is null or has room for an id for each unlimited dimension of the group.
+pub unsafe extern "C" fn nc_inq_unlimdims(ncid: c_int, count: Out<c_int>, ids: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let model = file.model();
         let unlimited = || model.group(group).dims.iter().filter(|&&dim| model.dim(dim).unlimited);
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(count, unlimited().count() as c_int);
-            put_all(ids, unlimited().map(|dim| dim.0 as c_int));
-        }
+        count.put(unlimited().count() as c_int);
+        // SAFETY: `ids` is null or has room for the unlimited dimensions of the group.
+        unsafe { put_all(ids, unlimited().map(|dim| dim.0 as c_int)) };
         Ok(())
     })
 }

@@ -37,7 +37,7 @@ pub(crate) fn copy_of_text(text: &[u8]) -> Result<*mut c_char> {
 /// # Safety
 /// It is from `malloc`, and nobody uses it any more.
 pub(crate) unsafe fn free<T>(place: *mut T) {
-    // SAFETY: as the caller says.
+    // SAFETY: the memory is from `malloc`, or null, which `free` takes too.
     unsafe { libc::free(place.cast()) }
 }
 

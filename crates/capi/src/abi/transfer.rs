@@ -1,4 +1,9 @@
 //! What a call that reads or writes a variable asks for: part of the variable, memory, direction.
+//!
+//! # Safety
+//! The contract of a transfer, which all functions on the way of a [`Call`] have: `start`, `count`, `stride` and `map` are null or have a
+//! number for each dimension of the variable. `values` is null or has memory for the elements of the part, dense or as the map says, each of
+//! the type in memory; strings and lists that are written hang from it as C has them. Nobody else uses that memory during the call.
 
 use std::ffi::{c_int, c_void};
 

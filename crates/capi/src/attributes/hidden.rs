@@ -1,14 +1,14 @@
 //! Hidden attributes of netCDF-4 datasets: which library wrote the dataset and how, and the codecs of a Zarr variable. They are not counted or
 //! listed; a program reads one by its name. Those of the dataset can be read on every group.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use ferrocdf::model::Attr;
 use ferrocdf::{Atomic, Code, Format, GroupId, Owner, Result, Values};
 
 use crate::abi::answer::fail;
 use crate::abi::constants::NC_GLOBAL;
-use crate::abi::pointers::text;
+use crate::abi::pointers::Str;
 use crate::model::entities::variable;
 use crate::open::ids::{find_enhanced, find_file};
 use crate::values::conversion::give_converted;
@@ -20,15 +20,11 @@ const CODECS: &[u8] = b"_Codecs";
 const NAMES: [&[u8]; 3] = [b"_NCProperties", b"_IsNetcdf4", b"_SuperblockVersion"];
 
 /// The attribute with a name, if it is one of those. Fails with `NC_ENOTATT` if the file does not have it.
-///
-/// # Safety
-/// The name is null or ends in a zero byte.
-pub(crate) unsafe fn find(ncid: c_int, varid: c_int, name: *const c_char) -> Result<Option<Attr>> {
+pub(crate) fn find(ncid: c_int, varid: c_int, name: Str) -> Result<Option<Attr>> {
     if name.is_null() {
         return Ok(None);
     }
-    // SAFETY: as the caller says.
-    let name = unsafe { text(name) }?;
+    let name = name.bytes()?;
     let is_hidden = if varid == NC_GLOBAL { NAMES.contains(&name) } else { name == CODECS };
     if !is_hidden {
         return Ok(None);
@@ -69,6 +65,6 @@ pub(crate) unsafe fn give(value: &Values, memory: Option<Atomic>, place: *mut c_
     if place.is_null() {
         return Ok(());
     }
-    // SAFETY: as the caller says.
+    // SAFETY: `place` is not null, and has room for the value in the type of memory.
     unsafe { give_converted(Format::NETCDF4, value, memory.unwrap_or(Atomic::Int), place) }.map(drop)
 }

@@ -1,11 +1,11 @@
 //! Setting and copying attributes, once a call is found to be right.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use ferrocdf::{Atomic, Attr, Code, GroupId, Model, Name, Owner, RangeCheck, Result, Type, Values};
 
 use crate::abi::answer::{answer, fail, in_range};
-use crate::abi::pointers::text;
+use crate::abi::pointers::Str;
 use crate::attributes::netcdf4::Wanted;
 use crate::model::entities::{attrs, owner};
 use crate::open::file::OpenFile;
@@ -13,12 +13,8 @@ use crate::open::ids::find;
 use crate::types::equality::equal_type;
 
 /// The name of an attribute. A null pointer is a bad name.
-pub(crate) unsafe fn name_of<'a>(name: *const c_char) -> Result<&'a [u8]> {
-    if name.is_null() {
-        return fail(Code::EBADNAME, "the name is a null pointer");
-    }
-    // SAFETY: the contract of the interface.
-    unsafe { text(name) }
+pub(crate) fn name_of(name: Str<'_>) -> Result<&[u8]> {
+    name.bytes().or_else(|_| fail(Code::EBADNAME, "the name is a null pointer"))
 }
 
 pub(crate) fn attribute<'a>(model: &'a Model, owner: Owner, name: &[u8]) -> Result<&'a Attr> {
@@ -30,10 +26,10 @@ pub(crate) fn attribute<'a>(model: &'a Model, owner: Owner, name: &[u8]) -> Resu
 
 /// Copies an attribute, to another file or another variable. Onto itself there is nothing to do.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_copy_att(
+pub extern "C" fn nc_copy_att(
     from_id: c_int,
     from_var: c_int,
-    name: *const c_char,
+    name: Str,
     to_id: c_int,
     to_var: c_int,
 ) -> c_int {
@@ -45,8 +41,7 @@ pub unsafe extern "C" fn nc_copy_att(
         let (from, from_group) = find(from_id)?;
         let model = from.model();
         let owner = owner(&model, from_group, from_var)?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { name_of(name) }?;
+        let name = name_of(name)?;
         copy_attribute((&to, to_group, to_var), name, &model, attribute(&model, owner, name)?)
     })
 }

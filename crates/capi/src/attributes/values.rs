@@ -7,6 +7,7 @@ use std::ffi::{
 use ferrocdf::{Atomic, Code, RangeCheck, Type};
 
 use crate::abi::answer::{answer, fail, in_range};
+use crate::abi::pointers::Str;
 use crate::attributes::hidden;
 use crate::attributes::netcdf4::Wanted;
 use crate::attributes::store::{attribute, name_of, store};
@@ -18,8 +19,11 @@ use crate::values::conversion::{give_values, values_of};
 use crate::values::nested::gather;
 
 /// Sets an attribute of type `ty` to `len` values of type `memory`, or of its own type.
+///
+/// # Safety
+/// `values` is null or has `len` values of the type `memory`, or of the type `ty` without one.
 pub(crate) unsafe fn put_attribute(
-    (ncid, varid, name): (c_int, c_int, *const c_char),
+    (ncid, varid, name): (c_int, c_int, Str),
     ty: c_int,
     len: usize,
     values: *const c_void,
@@ -27,21 +31,21 @@ pub(crate) unsafe fn put_attribute(
 ) -> c_int {
     if let Some(file) = user_file(ncid) {
         let own = memory.map_or(ty, |memory| memory.nc_type().into());
-        // SAFETY: the contract of the interface.
+        // SAFETY: the arguments are those of the call, which the table's function takes too.
         return unsafe { file.put_att(ncid, varid, name, ty, len, values, own) };
     }
     answer(|| {
         let (file, group) = find(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { name_of(name) };
+        let name = name_of(name);
         let is_null = values.is_null();
         let wanted = Wanted { group, varid, name, ty: type_of(ty), memory, len, is_null, json: None };
         store(&file, wanted, |model, ty| {
-            // SAFETY: the contract of the interface.
             match (ty, memory) {
+                // SAFETY: `values` is null or has `len` values of the type in memory.
                 (Type::Atomic(atomic), memory) => unsafe {
                     values_of(model.format(), atomic, memory.unwrap_or(atomic), values, len)
                 },
+                // SAFETY: `values` has `len` values of the user-defined type: null was refused unless there are none.
                 (Type::User(_), None) => unsafe { gather(model, ty, values.cast(), len) }
                     .map(|values| (values, RangeCheck::InRange)),
                 (Type::User(_), Some(_)) => {
@@ -53,27 +57,28 @@ pub(crate) unsafe fn put_attribute(
 }
 
 /// Gives the values of an attribute as values of type `memory`, or of its own type.
+///
+/// # Safety
+/// `values` is null or has room for the attribute in the type `memory`, or in its own type without one.
 pub(crate) unsafe fn get_attribute(
-    (ncid, varid, name): (c_int, c_int, *const c_char),
+    (ncid, varid, name): (c_int, c_int, Str),
     values: *mut c_void,
     memory: Option<Atomic>,
 ) -> c_int {
     if let Some(file) = user_file(ncid) {
-        // SAFETY: the contract of the interface.
+        // SAFETY: `values` is null or has room for the attribute in the type of memory.
         return unsafe { file.get_attribute((ncid, varid, name), values, memory) };
     }
     answer(|| {
-        // SAFETY: the contract of the interface.
-        if let Some(attr) = unsafe { hidden::find(ncid, varid, name) }? {
-            // SAFETY: the contract of the interface.
+        if let Some(attr) = hidden::find(ncid, varid, name)? {
+            // SAFETY: `values` is null or has room for the attribute in the type of memory.
             return unsafe { hidden::give(&attr.value, memory, values) };
         }
         let (file, group) = find(ncid)?;
         let fit = file.file().look(|model| {
             let owner = owner(model, group, varid)?;
-            // SAFETY: the contract of the interface.
-            let value = &attribute(model, owner, unsafe { name_of(name) }?)?.value;
-            // SAFETY: the contract of the interface.
+            let value = &attribute(model, owner, name_of(name)?)?.value;
+            // SAFETY: `values` is null or has room for the attribute in the type of memory.
             unsafe { give_values(model, value, memory, values) }
         })?;
         in_range(fit)
@@ -95,15 +100,15 @@ macro_rules! functions {
 
             #[unsafe(export_name = concat!("nc_put_att", $suffix))]
             unsafe extern "C" fn put_(
-                ncid: c_int, varid: c_int, name: *const c_char, $($ty: c_int,)? len: usize, values: *const $put,
+                ncid: c_int, varid: c_int, name: Str, $($ty: c_int,)? len: usize, values: *const $put,
             ) -> c_int {
-                // SAFETY: the contract of the interface.
+                // SAFETY: `values` is null or has `len` values of the type of this row.
                 unsafe { put_attribute((ncid, varid, name), $type, len, values.cast(), MEMORY) }
             }
 
             #[unsafe(export_name = concat!("nc_get_att", $suffix))]
-            unsafe extern "C" fn get_(ncid: c_int, varid: c_int, name: *const c_char, values: *mut $get) -> c_int {
-                // SAFETY: the contract of the interface.
+            unsafe extern "C" fn get_(ncid: c_int, varid: c_int, name: Str, values: *mut $get) -> c_int {
+                // SAFETY: `values` is null or has room for the attribute in the type of this row.
                 unsafe { get_attribute((ncid, varid, name), values.cast(), MEMORY) }
             }
         };

@@ -2,14 +2,14 @@
 //!
 //! What follows a number, and numbers that are too large, count as they do in the reference.
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_int, c_uint};
 
 use ferrocdf::Result;
 use ferrocdf::spec::{List, Spec, Syntax, fix8, parse_parameter};
 
 use crate::abi::answer::answer;
 use crate::abi::memory::{allocate, copy_of, free};
-use crate::abi::pointers::{put, put_all, text};
+use crate::abi::pointers::{Out, Str, put_all};
 
 /// `NC_H5_Filterspec` of `netcdf_aux.h`: a filter and its parameters, which are from `malloc`.
 #[repr(C)]
@@ -20,6 +20,8 @@ pub struct Filterspec {
     params: *mut c_uint,
 }
 
+/// # Safety
+/// `bytes` is null or has 8 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_h5filterspec_fix8(bytes: *mut u8, _decode: c_int) {
     if !bytes.is_null() {
@@ -29,64 +31,55 @@ pub unsafe extern "C" fn ncaux_h5filterspec_fix8(bytes: *mut u8, _decode: c_int)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_h5filterspec_parse(
-    text_: *const c_char,
-    id: *mut c_uint,
-    count: *mut usize,
-    parameters: *mut *mut c_uint,
+pub extern "C" fn ncaux_h5filterspec_parse(
+    text: Str,
+    id: Out<c_uint>,
+    count: Out<usize>,
+    parameters: Out<*mut c_uint>,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let spec = Spec::parse(unsafe { text(text_) }?, Syntax::NetcdfC)?;
+        let spec = Spec::parse(text.bytes()?, Syntax::NetcdfC)?;
         let (found, params) = (spec.hdf5_id()?, spec.params);
-        // SAFETY: the contract of the interface.
-        unsafe {
-            if !parameters.is_null() {
-                put(parameters, copy_of(&params)?);
-            }
-            put(id, found);
-            put(count, params.len());
+        if !parameters.is_null() {
+            parameters.put(copy_of(&params)?);
         }
+        id.put(found);
+        count.put(params.len());
         Ok(())
     })
 }
 
+/// # Safety
+/// `words` is null or has room for two words.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_h5filterspec_parse_parameter(
-    text_: *const c_char,
-    count: *mut usize,
+    text: Str,
+    count: Out<usize>,
     words: *mut c_uint,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let parameter = parse_parameter(unsafe { text(text_) }?, Syntax::NetcdfC)?;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(count, parameter.len());
-            put_all(words, parameter);
-        }
+        let parameter = parse_parameter(text.bytes()?, Syntax::NetcdfC)?;
+        count.put(parameter.len());
+        // SAFETY: `words` is null or has room for two words, of which a parameter of 64 bits is made.
+        unsafe { put_all(words, parameter) };
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_h5filterspec_parselist(
-    text_: *const c_char,
-    format: *mut c_int,
-    count: *mut usize,
-    list: *mut *mut *mut Filterspec,
+pub extern "C" fn ncaux_h5filterspec_parselist(
+    text: Str,
+    format: Out<c_int>,
+    count: Out<usize>,
+    list: Out<*mut *mut Filterspec>,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let found = List::parse(unsafe { text(text_) }?, Syntax::NetcdfC)?;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            if !list.is_null() {
-                put(list, new_list(&found.specs)?);
-            }
-            put(format, found.format);
-            put(count, found.specs.len());
+        let found = List::parse(text.bytes()?, Syntax::NetcdfC)?;
+        if !list.is_null() {
+            list.put(new_list(&found.specs)?);
         }
+        format.put(found.format);
+        count.put(found.specs.len());
         Ok(())
     })
 }
@@ -106,6 +99,8 @@ fn new_list(filters: &[Spec]) -> Result<*mut *mut Filterspec> {
     Ok(list)
 }
 
+/// # Safety
+/// `spec` is null, or from `malloc`, as are its parameters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_h5filterspec_free(spec: *mut Filterspec) {
     if !spec.is_null() {

@@ -8,7 +8,7 @@ use ferrocdf::{Code, Result};
 
 use crate::abi::answer::{answer, fail, give};
 use crate::abi::memory::{allocate, copy_of, copy_of_text, free};
-use crate::abi::pointers::{list, put, text};
+use crate::abi::pointers::{Out, Str, list};
 
 /// Between folders on this system.
 const SEPARATOR: u8 = b':';
@@ -47,7 +47,7 @@ impl PluginList {
     /// # Safety
     /// The pointer is null or valid.
     unsafe fn at<'a>(list: *mut PluginList) -> Result<&'a mut PluginList> {
-        // SAFETY: as the caller says.
+        // SAFETY: the pointer is null or of a list that only this call uses.
         match unsafe { list.as_mut() } {
             Some(list) => Ok(list),
             None => fail(Code::EINVAL, "the list of folders is a null pointer"),
@@ -59,44 +59,37 @@ impl PluginList {
     /// # Safety
     /// The vector has as many texts as the list says; a null pointer is an empty one.
     unsafe fn read(&self) -> Result<Folders> {
-        // SAFETY: as the caller says.
+        // SAFETY: `dirs` is null or has `ndirs` texts.
         let dirs = unsafe { list(self.dirs, self.ndirs) };
         if dirs.len() != self.ndirs {
             return fail(Code::EINVAL, "the vector of folders is a null pointer");
         }
-        // SAFETY: as the caller says.
-        dirs.iter()
-            .map(|dir| if dir.is_null() { Ok(Vec::new()) } else { unsafe { Ok(text(*dir)?.to_vec()) } })
-            .collect()
+        // SAFETY: each text is null or ends in a zero byte.
+        let texts = dirs.iter().map(|dir| unsafe { Str::new(*dir) });
+        Ok(texts.map(|text| text.c_str().map_or_else(Vec::new, |text| text.to_bytes().to_vec())).collect())
     }
 
     /// Stores folders: in its vector if it has one, else in a new one.
-    ///
-    /// # Safety
-    /// The vector is null or has room for all.
-    unsafe fn store(&mut self, folders: &[Vec<u8>]) -> Result<()> {
+    fn store(&mut self, folders: &[Vec<u8>]) -> Result<()> {
         if self.dirs.is_null() && !folders.is_empty() {
             self.dirs = allocate(folders.len())?;
         }
         self.ndirs = folders.len();
         for (at, folder) in folders.iter().enumerate() {
-            // SAFETY: as the caller says.
+            // SAFETY: `dirs` has room for all folders, as the caller says or as it was just made.
             unsafe { self.dirs.add(at).write(copy_of_text(folder)?) };
         }
         Ok(())
     }
 
     /// Adds a folder, in a new vector; texts stay where they are.
-    ///
-    /// # Safety
-    /// The vector is from `malloc` and has as many texts as the list says.
-    unsafe fn insert(&mut self, at: usize, folder: &[u8]) -> Result<()> {
-        // SAFETY: as the caller says.
+    fn insert(&mut self, at: usize, folder: &[u8]) -> Result<()> {
+        // SAFETY: `dirs` is null or has `ndirs` texts.
         let old = unsafe { list(self.dirs, self.ndirs) };
         let mut new = old.to_vec();
         new.insert(at.min(old.len()), copy_of_text(folder)?);
         let vector = copy_of(&new)?;
-        // SAFETY: as the caller says; nobody has seen the vector but the list.
+        // SAFETY: `dirs` is null or from `malloc`, and only the list points to it.
         unsafe { free(self.dirs) };
         (self.ndirs, self.dirs) = (new.len(), vector);
         Ok(())
@@ -104,29 +97,33 @@ impl PluginList {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_plugin_path_ndirs(count: *mut usize) -> c_int {
+pub extern "C" fn nc_plugin_path_ndirs(count: Out<usize>) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        unsafe { put(count, folders().len()) };
+        count.put(folders().len());
         Ok(())
     })
 }
 
+/// # Safety
+/// `list` is null or one list, whose `dirs` is null or has room for the folders in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_plugin_path_get(list: *mut PluginList) -> c_int {
     answer(|| {
         if list.is_null() {
             return Ok(());
         }
-        // SAFETY: the contract of the interface.
+        // SAFETY: `list` is null or one list; its `dirs` is null or has room for the folders in use
+        // (`nc_plugin_path_ndirs`).
         unsafe { PluginList::at(list)?.store(&folders()) }
     })
 }
 
+/// # Safety
+/// `list` is null or one list; its `dirs` is null or has `ndirs` texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_plugin_path_set(list: *mut PluginList) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
+        // SAFETY: `list` is null or one list of `ndirs` texts.
         set_folders(unsafe { PluginList::at(list)?.read() }?);
         Ok(())
     })
@@ -134,6 +131,10 @@ pub unsafe extern "C" fn nc_plugin_path_set(list: *mut PluginList) -> c_int {
 
 /// Reads a text of so many bytes, or up to a zero byte in it. No bytes are no folders; else there is one more than there
 /// are separators.
+///
+/// # Safety
+/// `path` is null, or has `len` bytes or a zero byte before that. `into` is null or one list, whose `dirs` is null or has room for the
+/// folders.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_parsen(
     len: usize,
@@ -142,7 +143,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_parsen(
     into: *mut PluginList,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
+        // SAFETY: `into` is null or one list.
         let into = unsafe { PluginList::at(into) }?;
         if len == 0 || path.is_null() {
             into.ndirs = 0;
@@ -150,49 +151,54 @@ pub unsafe extern "C" fn ncaux_plugin_path_parsen(
         }
         // SAFETY: there are `len` bytes or a zero byte before that, by the contract of the interface.
         let bytes = unsafe { list(path.cast::<u8>(), libc::strnlen(path, len)) };
-        // SAFETY: the contract of the interface.
-        unsafe { into.store(&parse(bytes, separator_or_usual(separator))) }
+        into.store(&parse(bytes, separator_or_usual(separator)))
     })
 }
 
+/// # Safety
+/// `into` is as for [`ncaux_plugin_path_parsen`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_parse(
-    path: *const c_char,
+    path: Str,
     separator: c_char,
     into: *mut PluginList,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `path` has as many bytes as were counted; `into` is null or one list.
     unsafe {
-        let len = if path.is_null() { 0 } else { libc::strlen(path) };
-        ncaux_plugin_path_parsen(len, path, separator, into)
+        let len = path.c_str().map_or(0, |path| path.count_bytes());
+        ncaux_plugin_path_parsen(len, path.as_ptr(), separator, into)
     }
 }
 
+/// # Safety
+/// `list` is null or one list; its `dirs` is null or has `ndirs` texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_tostring(
     list: *const PluginList,
     separator: c_char,
-    place: *mut *mut c_char,
+    place: Out<*mut c_char>,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
+        // SAFETY: `list` is null or one list, which is only read.
         let folders = unsafe { PluginList::at(list.cast_mut())?.read() }?;
         if !place.is_null() {
             let text = copy_of_text(&folders.join(&separator_or_usual(separator)))?;
-            // SAFETY: the contract of the interface.
-            unsafe { put(place, text) };
+            place.put(text);
         }
         Ok(())
     })
 }
 
 /// Empties a list, and frees what hangs from it.
+///
+/// # Safety
+/// `list_` is null or one list; its `dirs` is null, or from `malloc` with `ndirs` texts from `malloc`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_clear(list_: *mut PluginList) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
+        // SAFETY: `list_` is null or one list.
         let Some(into) = (unsafe { list_.as_mut() }) else { return Ok(()) };
-        // SAFETY: the contract of the interface.
+        // SAFETY: `dirs` is null or has `ndirs` texts.
         let dirs = unsafe { list(into.dirs, into.ndirs) };
         if !dirs.is_empty() {
             // SAFETY: all are from `malloc` by the contract of the interface.
@@ -207,9 +213,12 @@ pub unsafe extern "C" fn ncaux_plugin_path_clear(list_: *mut PluginList) -> c_in
 }
 
 /// The same, and frees the list itself.
+///
+/// # Safety
+/// `list` is as for [`ncaux_plugin_path_clear`], and from `malloc` itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_reclaim(list: *mut PluginList) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `list` is null, or from `malloc` with all that hangs from it.
     unsafe {
         let code = ncaux_plugin_path_clear(list);
         free(list);
@@ -221,10 +230,10 @@ pub unsafe extern "C" fn ncaux_plugin_path_reclaim(list: *mut PluginList) -> c_i
 macro_rules! add {
     ($name:ident, $at:expr) => {
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(list: *mut PluginList, folder: *const c_char) -> c_int {
+        pub unsafe extern "C" fn $name(list: *mut PluginList, folder: Str) -> c_int {
             answer(|| {
-                // SAFETY: the contract of the interface.
-                unsafe { PluginList::at(list)?.insert($at, text(folder)?) }
+                // SAFETY: `list` is null or one list, whose `dirs` is null or from `malloc`.
+                unsafe { PluginList::at(list)?.insert($at, folder.bytes()?) }
             })
         }
     };
@@ -245,6 +254,9 @@ pub extern "C" fn ncaux_plugin_path_stringlen() -> c_int {
 }
 
 /// Gives that text in exactly so many bytes: cut, or with zero bytes at its end.
+///
+/// # Safety
+/// `place` is null or has room for `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_stringget(len: c_int, place: *mut c_char) -> c_int {
     answer(|| {
@@ -258,6 +270,9 @@ pub unsafe extern "C" fn ncaux_plugin_path_stringget(len: c_int, place: *mut c_c
 }
 
 /// Sets the folders in use.
+///
+/// # Safety
+/// `path` is null, or has `len` bytes or a zero byte before that.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_stringset(len: c_int, path: *const c_char) -> c_int {
     answer(|| {
@@ -281,6 +296,12 @@ mod tests {
     use std::ffi::{CStr, CString};
 
     use super::*;
+    use crate::tests::c::{
+        nc_plugin_path_get, nc_plugin_path_ndirs, nc_plugin_path_set, ncaux_plugin_path_append,
+        ncaux_plugin_path_clear, ncaux_plugin_path_parse, ncaux_plugin_path_prepend,
+        ncaux_plugin_path_reclaim, ncaux_plugin_path_stringget, ncaux_plugin_path_stringlen,
+        ncaux_plugin_path_stringset, ncaux_plugin_path_tostring,
+    };
 
     const EMPTY: PluginList = PluginList { ndirs: 0, dirs: std::ptr::null_mut() };
 

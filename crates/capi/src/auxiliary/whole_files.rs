@@ -8,7 +8,7 @@ use ferrocdf::{Code, Error, Result};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::memory::{allocate, copy_of_text};
-use crate::abi::pointers::{list, put, text};
+use crate::abi::pointers::{Out, Str, list};
 use crate::open::paths::as_path;
 
 /// The code of the system for a file that cannot be opened.
@@ -22,34 +22,29 @@ fn moving(name: &[u8], error: IoError) -> Error {
 
 /// Reads a file into memory of `malloc`, with a zero byte behind it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_readfile(
-    name: *const c_char,
-    size: *mut usize,
-    content: *mut *mut c_void,
-) -> c_int {
+pub extern "C" fn ncaux_readfile(name: Str, size: Out<usize>, content: Out<*mut c_void>) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
+        let name = name.bytes()?;
         let mut bytes = Vec::new();
         let mut file = File::open(as_path(name)).map_err(|error| opening(name, error))?;
         file.read_to_end(&mut bytes).map_err(|error| moving(name, error))?;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            if !content.is_null() {
-                put(content, copy_of_text(&bytes)?.cast());
-            }
-            put(size, bytes.len());
+        if !content.is_null() {
+            content.put(copy_of_text(&bytes)?.cast());
         }
+        size.put(bytes.len());
         Ok(())
     })
 }
 
 /// Writes a file, in place of one that is there. No content is an empty file.
+///
+/// # Safety
+/// `content` is null or has `size` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_writefile(name: *const c_char, size: usize, content: *mut c_void) -> c_int {
+pub unsafe extern "C" fn ncaux_writefile(name: Str, size: usize, content: *mut c_void) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let (name, bytes) = unsafe { (text(name)?, list(content.cast::<u8>(), size)) };
+        // SAFETY: `content` is null or has `size` bytes.
+        let (name, bytes) = unsafe { (name.bytes()?, list(content.cast::<u8>(), size)) };
         let mut file = File::create(as_path(name)).map_err(|error| opening(name, error))?;
         file.write_all(bytes).map_err(|error| moving(name, error))
     })
@@ -82,15 +77,13 @@ fn provenance(text: &[u8]) -> Result<Vec<[Vec<u8>; 2]>> {
 
 /// Gives keys and values in turn, two null pointers at the end, all in memory of `malloc`; null for no text.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_parse_provenance(text_: *const c_char, place: *mut *mut *mut c_char) -> c_int {
+pub extern "C" fn ncaux_parse_provenance(text: Str, place: Out<*mut *mut c_char>) -> c_int {
     answer(|| {
         if place.is_null() {
             return Ok(());
         }
-        // SAFETY: the contract of the interface.
-        unsafe { put(place, std::ptr::null_mut()) };
-        // SAFETY: the contract of the interface.
-        let text = if text_.is_null() { b"" } else { unsafe { text(text_) }? };
+        place.put(std::ptr::null_mut());
+        let text = if text.is_null() { b"" } else { text.bytes()? };
         if text.is_empty() {
             return Ok(());
         }
@@ -100,8 +93,7 @@ pub unsafe extern "C" fn ncaux_parse_provenance(text_: *const c_char, place: *mu
             // SAFETY: there is room for all and the end.
             unsafe { strings.add(at).write(copy_of_text(part)?) };
         }
-        // SAFETY: the contract of the interface.
-        unsafe { put(place, strings) };
+        place.put(strings);
         Ok(())
     })
 }

@@ -24,7 +24,7 @@ fn bounds(part: &Part) -> Option<impl Fn(usize) -> (u64, u64)> {
 /// Moves what a call asks for.
 ///
 /// # Safety
-/// The contract of the interface.
+/// The contract of a transfer; a call that goes on the long way has it still.
 pub(crate) unsafe fn transfer(call: &Call) -> Option<Result<RangeCheck>> {
     let Memory::Elements(kind) = call.buffer.memory else { return None };
     let (bounds, var) = (bounds(&call.part)?, usize::try_from(call.varid).ok()?);

@@ -29,7 +29,7 @@ use crate::user_formats::user_file;
 /// Reads into the memory at `values`.
 ///
 /// # Safety
-/// The contract of the interface.
+/// The contract of a transfer, with `values` to be written.
 #[inline(always)]
 pub(crate) unsafe fn get(
     ncid: c_int,
@@ -38,14 +38,14 @@ pub(crate) unsafe fn get(
     memory: Memory,
     values: *mut c_void,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller keeps to the contract of a transfer, and `values` is memory that may be written.
     unsafe { run(&Call { ncid, varid, part, buffer: Buffer { memory, values, way: Way::Get } }) }
 }
 
 /// Writes from the memory at `values`.
 ///
 /// # Safety
-/// The contract of the interface.
+/// The contract of a transfer, with `values` to be read.
 #[inline(always)]
 pub(crate) unsafe fn put(
     ncid: c_int,
@@ -55,25 +55,30 @@ pub(crate) unsafe fn put(
     values: *const c_void,
 ) -> c_int {
     let buffer = Buffer { memory, values: values.cast_mut(), way: Way::Put };
-    // SAFETY: as the caller says; memory that is written from is only read.
+    // SAFETY: the caller keeps to the contract of a transfer; memory that is written from is only read.
     unsafe { run(&Call { ncid, varid, part, buffer }) }
 }
 
 /// Executes a call.
+///
+/// # Safety
+/// The contract of a transfer.
 #[inline(never)]
 unsafe fn run(call: &Call) -> c_int {
     if let Some(file) = user_file(call.ncid) {
-        // SAFETY: as the caller says.
+        // SAFETY: the call keeps to the contract of a transfer, which is that of the table too.
         return unsafe { file.transfer(call.ncid, call.varid, call.part, call.buffer) };
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the contract of a transfer.
     answer(|| match unsafe { fast_path::transfer(call) } {
         Some(done) => in_range(done?),
-        // SAFETY: as the caller says.
+        // SAFETY: nothing was done yet with the call, which keeps to the contract of a transfer.
         None => unsafe { transfer(call) },
     })
 }
 
+/// # Safety
+/// The contract of a transfer, for a file of ours.
 unsafe fn transfer(call: &Call) -> Result<()> {
     let Call { part, buffer, .. } = *call;
     let (file, group) = find(call.ncid)?;
@@ -93,10 +98,10 @@ unsafe fn transfer(call: &Call) -> Result<()> {
     file.caches.set_asked(target.var);
     let mut request = Request { file, target, buffer };
     if !classic {
-        // SAFETY: as the caller says.
+        // SAFETY: the part is that of the call.
         return unsafe { request.move_netcdf4(part) };
     }
-    // SAFETY: as the caller says.
+    // SAFETY: the part and its pointers are those of the call.
     unsafe {
         match part {
             Part::All | Part::One { .. } | Part::Slab { .. } => request.slab(part),
@@ -122,10 +127,13 @@ pub(crate) struct Request {
 
 impl Request {
     /// A hyperslab, dense in memory.
+    ///
+    /// # Safety
+    /// `part` is that of the call, which keeps to the contract of a transfer.
     unsafe fn slab(&mut self, part: Part) -> Result<()> {
         check_mode(&self.file, self.buffer.way)?;
         self.check_text()?;
-        // SAFETY: as the caller says.
+        // SAFETY: the part is that of the call.
         let (start, count) = unsafe { self.corner(part) };
         self.see_record(start.first())?;
         self.check_slab(&start, &count)?;
@@ -134,65 +142,66 @@ impl Request {
             return self.share();
         }
         let stride = Index::from_elem(1, count.len());
-        // SAFETY: as the caller says.
+        // SAFETY: the memory is dense, with room for the elements of the part.
         in_range(unsafe { self.transfer(Selection { start, count, stride }, None) }?)
     }
 
     /// A request with strides, dense in memory.
+    ///
+    /// # Safety
+    /// `part` and its `stride` are those of the call.
     unsafe fn strided(&mut self, part: Part, stride: *const isize) -> Result<()> {
         self.check_text()?;
-        // SAFETY: as the caller says.
+        // SAFETY: the part and its stride are those of the call.
         let ((start, count), stride) = unsafe { (self.corner(part), self.strides(stride)) };
         self.target.check_strided(&start, &count, &stride, self.buffer.way)?;
         if self.buffer.way == Way::Get && count.contains(&0) {
             return Ok(());
         }
         if stride.iter().all(|&stride| stride == 1) {
-            // SAFETY: as the caller says.
+            // SAFETY: strides of 1 leave a slab of the same corner and counts.
             return unsafe { self.slab(part) };
         }
         let steps = dense_steps(&count)?;
-        // SAFETY: as the caller says.
-        unsafe { self.scattered(start, count, &stride, &steps) }
+        self.scattered(start, count, &stride, &steps)
     }
 
     /// A request with strides and a map of memory.
+    ///
+    /// # Safety
+    /// `part`, its `stride` and its `map` are those of the call.
     unsafe fn mapped(&mut self, part: Part, stride: *const isize, map: *const isize) -> Result<()> {
         if self.target.kind.is_none() {
             return fail(Code::EMAPTYPE, "a map needs a variable of an atomic type");
         }
         self.check_text()?;
         let rank = self.target.rank();
-        // SAFETY: as the caller says.
+        // SAFETY: the part, its stride and its map are those of the call; a map has `rank` numbers.
         let ((start, count), stride, map) =
             unsafe { (self.corner(part), self.strides(stride), list(map, rank)) };
         check_strides(&stride)?;
         if rank == 0 || (map.is_empty() && stride.iter().all(|&stride| stride == 1)) {
-            // SAFETY: as the caller says.
+            // SAFETY: without strides and map the part is a slab.
             return unsafe { self.slab(part) };
         }
         self.target.check_mapped(&start, &count, self.buffer.way)?;
         let steps = if map.is_empty() { dense_steps(&count)? } else { Steps::from_slice(map) };
-        // SAFETY: as the caller says.
-        unsafe { self.scattered(start, count, &stride, &steps) }
+        self.scattered(start, count, &stride, &steps)
     }
 
     /// The strides at a pointer, 1 if it is null.
+    ///
+    /// # Safety
+    /// `stride` is null or has a number for each dimension of the variable.
     pub(crate) unsafe fn strides(&self, stride: *const isize) -> Steps {
         let rank = self.target.rank();
-        // SAFETY: as the caller says.
+        // SAFETY: `stride` is null or has `rank` numbers.
         let stride = unsafe { list(stride, rank) };
         if stride.is_empty() { Steps::from_elem(1, rank) } else { Steps::from_slice(stride) }
     }
 
     /// Moves the elements of a checked request that are inside, `steps` apart in memory. Fails as the last one does.
-    unsafe fn scattered(
-        &mut self,
-        start: Index,
-        count: Index,
-        stride: &[isize],
-        steps: &[isize],
-    ) -> Result<()> {
+    fn scattered(&mut self, start: Index, count: Index, stride: &[isize], steps: &[isize]) -> Result<()> {
         let stride: Index = stride.iter().map(|&stride| stride as u64).collect();
         if count.contains(&0) {
             return Ok(());
@@ -205,7 +214,7 @@ impl Request {
         let moved = if inside.contains(&0) {
             Ok(RangeCheck::InRange)
         } else {
-            // SAFETY: as the caller says.
+            // SAFETY: the elements that are inside are some of those that the call has memory for.
             unsafe { self.transfer(Selection { start, count: inside, stride }, Some(steps)) }
         };
         self.check_slab(&last, &Index::from_elem(1, last.len()))?;
@@ -213,11 +222,14 @@ impl Request {
     }
 
     /// The corner and counts of a part that has them, and of all that has not.
+    ///
+    /// # Safety
+    /// The pointers of `part` are null or have a number for each dimension of the variable.
     pub(crate) unsafe fn corner(&self, part: Part) -> (Index, Index) {
         let rank = self.target.rank();
         let numbers = |list: &[usize]| list.iter().map(|&number| number as u64).collect::<Index>();
         let (start, count) = part.corner();
-        // SAFETY: as the caller says.
+        // SAFETY: both are null or have `rank` numbers.
         let (start, count) = unsafe { (list(start, rank), list(count, rank)) };
         let start = if start.is_empty() { Index::from_elem(0, rank) } else { numbers(start) };
         let count = match part {
@@ -285,6 +297,9 @@ impl Request {
     }
 
     /// Moves elements that are all inside. There is at least one.
+    ///
+    /// # Safety
+    /// The memory of the call has the elements of the selection, `steps` apart or dense.
     unsafe fn transfer(&self, selection: Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let kind = match self.buffer.memory {
             Memory::Own => self.target.kind,
@@ -316,12 +331,12 @@ impl Request {
         let first = unsafe { values.cast::<u8>().offset(low) };
         let (file, var) = (self.file.file(), self.target.var);
         if way == Way::Get {
-            // SAFETY: as above; nobody else uses it meanwhile.
+            // SAFETY: `first` has `len` bytes of the caller, which nobody else uses during the call.
             let out = Out::raw(kind, unsafe { std::slice::from_raw_parts_mut(first, len) });
             let out = if let Some(steps) = steps { out.mapped(origin, steps) } else { out };
             return file.read(var, &selection, out);
         }
-        // SAFETY: as above.
+        // SAFETY: `first` has `len` bytes of the caller, which nobody changes during the call.
         let input = In::raw(kind, unsafe { std::slice::from_raw_parts(first, len) });
         let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
         let fit = self.file.writable()?.write(var, &selection, input)?;

@@ -20,9 +20,9 @@ impl Request {
     /// Moves what `part` names.
     ///
     /// # Safety
-    /// The contract of the interface.
+    /// `part` is that of the call, which keeps to the contract of a transfer.
     pub(crate) unsafe fn move_netcdf4(&self, part: Part) -> Result<()> {
-        // SAFETY: as the caller says.
+        // SAFETY: the part and its pointers are those of the call.
         unsafe {
             match part {
                 Part::All | Part::One { .. } | Part::Slab { .. } => {
@@ -35,13 +35,16 @@ impl Request {
     }
 
     /// Dense in memory.
+    ///
+    /// # Safety
+    /// `part` is that of the call, whose memory is dense.
     unsafe fn move_strided(&self, part: Part, stride: Steps) -> Result<()> {
         self.check_text()?;
         ready_for_data(&self.file)?;
         if let Some(dim) = stride.iter().position(|&stride| stride <= 0) {
             return fail(Code::ESTRIDE, format!("dimension {dim}: the stride is {}", stride[dim]));
         }
-        // SAFETY: as the caller says.
+        // SAFETY: the part is that of the call.
         let (start, count) = unsafe { self.corner(part) };
         let stride: Index = stride.iter().map(|&stride| stride as u64).collect();
         self.target.check_netcdf4(&start, &count, &stride, self.buffer.way)?;
@@ -49,29 +52,32 @@ impl Request {
         if count.contains(&0) {
             return Ok(());
         }
-        // SAFETY: as the caller says.
+        // SAFETY: the memory is dense, with room for the elements of the part.
         in_range(unsafe { self.elements(Selection { start, count, stride }, None) }?)
     }
 
     /// With a map of memory: an element at a time as the reference does it, so the elements inside are moved even where
     /// the last is outside.
+    ///
+    /// # Safety
+    /// `part` and its `map` are those of the call.
     unsafe fn move_mapped(&self, part: Part, stride: Steps, map: *const isize) -> Result<()> {
         if let Type::User(_) = self.target.ty {
             return fail(Code::EMAPTYPE, "values of user-defined types are not mapped");
         }
         self.check_text()?;
-        // SAFETY: as the caller says.
+        // SAFETY: `map` is null or has a number for each dimension.
         let map = unsafe { crate::abi::pointers::list(map, self.target.rank()) };
         if self.target.rank() == 0 {
-            // SAFETY: as the caller says.
+            // SAFETY: a scalar has one element, wherever a map would put it.
             return unsafe { self.move_strided(part, stride) };
         }
         check_strides(&stride)?;
         if map.is_empty() && stride.iter().all(|&stride| stride == 1) {
-            // SAFETY: as the caller says.
+            // SAFETY: without strides and map the memory is dense.
             return unsafe { self.move_strided(part, stride) };
         }
-        // SAFETY: as the caller says.
+        // SAFETY: the part is that of the call.
         let (start, count) = unsafe { self.corner(part) };
         self.target.check_mapped(&start, &count, self.buffer.way)?;
         if count.contains(&0) {
@@ -87,7 +93,7 @@ impl Request {
         let moved = if inside.contains(&0) {
             Ok(RangeCheck::InRange)
         } else {
-            // SAFETY: as the caller says.
+            // SAFETY: the elements that are inside are some of those that the call has memory for.
             unsafe { self.elements(Selection { start, count: inside, stride }, Some(&steps)) }
         };
         let one = Index::from_elem(1, last.len());
@@ -110,6 +116,9 @@ impl Request {
     }
 
     /// Moves elements that are all inside, at least one.
+    ///
+    /// # Safety
+    /// The memory of the call has the elements of the selection, `steps` apart or dense.
     unsafe fn elements(&self, selection: Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         if self.buffer.values.is_null() {
             return fail(Code::EINVAL, "the memory for values is a null pointer");
@@ -119,7 +128,7 @@ impl Request {
             Memory::Elements(kind) => Some(kind),
             Memory::Strings => None,
         };
-        // SAFETY: as the caller says.
+        // SAFETY: `values` is not null, and the selection with its steps is one that the call has memory for.
         let fit = unsafe {
             match (kind, self.buffer.way) {
                 (Some(kind), Way::Get) => self.read_numbers(&selection, kind, steps),
@@ -135,6 +144,9 @@ impl Request {
     }
 
     /// The caller's memory for elements of a size, and the one that is the first selected.
+    ///
+    /// # Safety
+    /// The memory of the call has elements of `size` bytes for all counts, `steps` apart or dense, and this is the only reference to it.
     unsafe fn memory<'m>(
         &self,
         count: &[u64],
@@ -161,36 +173,42 @@ impl Request {
         Ok((bytes, low.unsigned_abs() / size.max(1)))
     }
 
+    /// # Safety
+    /// That of [`Request::elements`], in memory of `kind`.
     unsafe fn read_numbers(
         &self,
         selection: &Selection,
         kind: Kind,
         steps: Option<&[isize]>,
     ) -> Result<RangeCheck> {
-        // SAFETY: as the caller says.
+        // SAFETY: the memory is for elements of `kind`.
         let (bytes, origin) = unsafe { self.memory(&selection.count, kind.size(), steps) }?;
         let out = Out::raw(kind, bytes);
         let out = if let Some(steps) = steps { out.mapped(origin, steps) } else { out };
         self.file.file().read(self.target.var, selection, out)
     }
 
+    /// # Safety
+    /// That of [`Request::elements`], in memory of `kind`.
     unsafe fn write_numbers(
         &self,
         selection: &Selection,
         kind: Kind,
         steps: Option<&[isize]>,
     ) -> Result<RangeCheck> {
-        // SAFETY: as the caller says.
+        // SAFETY: the memory has elements of `kind`; they are only read.
         let (bytes, origin) = unsafe { self.memory(&selection.count, kind.size(), steps) }?;
         let input = In::raw(kind, bytes);
         let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
         self.file.writable()?.write(self.target.var, selection, input)
     }
 
+    /// # Safety
+    /// That of [`Request::elements`], in the variable's own type; what hangs from values is as the type says.
     unsafe fn write_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let (model, ty) = (self.file.model(), self.target.ty);
         let size = model.size_of(ty);
-        // SAFETY: as the caller says.
+        // SAFETY: the memory has values of the variable's own type; they are only read.
         let (bytes, origin) = unsafe { self.memory(&selection.count, size, steps) }?;
         let dense: Option<Vec<u8>> = steps.map(|steps| {
             let places = mapped(&selection.count, steps, origin);
@@ -202,10 +220,12 @@ impl Request {
         self.file.writable()?.write_trees(self.target.var, selection, &values)
     }
 
+    /// # Safety
+    /// That of [`Request::elements`], in the variable's own type.
     unsafe fn read_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<()> {
         let model = self.file.model();
         let size = model.size_of(self.target.ty);
-        // SAFETY: as the caller says.
+        // SAFETY: the memory is for values of the variable's own type.
         let (bytes, origin) = unsafe { self.memory(&selection.count, size, steps) }?;
         let values = self.file.file().read_selected(self.target.var, selection)?;
         let Some(steps) = steps else { return lay_out(&model, &values, bytes) };

@@ -36,15 +36,20 @@ macro_rules! functions {
     };
     (@ $family:literal, $suffix:literal, $get:ty, $put:ty, $part:expr, $($pointer:ident: $type:ty),*) => {
         const _: () = {
+            /// # Safety
+            /// The contract of a transfer, for memory of the type of the row.
             #[unsafe(export_name = concat!("nc_get_", $family, $suffix))]
             unsafe extern "C" fn get_(ncid: c_int, varid: c_int, $($pointer: $type,)* values: *mut $get) -> c_int {
-                // SAFETY: the contract of the interface.
+                // SAFETY: the arguments are what the contract of a transfer says of this part; `values` is memory of the
+                // type of this row.
                 unsafe { get(ncid, varid, $part, MEMORY, values.cast()) }
             }
 
+            /// # Safety
+            /// The contract of a transfer; `values` is only read.
             #[unsafe(export_name = concat!("nc_put_", $family, $suffix))]
             unsafe extern "C" fn put_(ncid: c_int, varid: c_int, $($pointer: $type,)* values: *const $put) -> c_int {
-                // SAFETY: the contract of the interface.
+                // SAFETY: the same, and `values` is only read.
                 unsafe { put(ncid, varid, $part, MEMORY, values.cast()) }
             }
         };

@@ -1,43 +1,40 @@
 //! Old functions for the Cray: a file has a processing element, which is 0.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use crate::abi::answer::answer;
-use crate::abi::pointers::put;
+use crate::abi::pointers::{Out, Str};
 use crate::files::open::{create, open};
 use crate::open::ids::find_file;
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc__create_mp(
-    path: *const c_char,
+pub extern "C" fn nc__create_mp(
+    path: Str,
     mode: c_int,
     size: usize,
     basepe: c_int,
-    hint: *mut usize,
-    id: *mut c_int,
+    hint: Out<usize>,
+    id: Out<c_int>,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { create(path, mode, size, basepe, hint, id) }
+    create(path, mode, size, basepe, hint, id)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc__open_mp(
-    path: *const c_char,
+pub extern "C" fn nc__open_mp(
+    path: Str,
     mode: c_int,
     basepe: c_int,
-    hint: *mut usize,
-    id: *mut c_int,
+    hint: Out<usize>,
+    id: Out<c_int>,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { open(path, mode, basepe, hint, id) }
+    open(path, mode, basepe, hint, id)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_inq_base_pe(ncid: c_int, pe: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_base_pe(ncid: c_int, pe: Out<c_int>) -> c_int {
     answer(|| {
         find_file(ncid)?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(pe, 0) };
+        pe.put(0);
         Ok(())
     })
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use ferrocdf::{Code, Format};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 
 /// `NC_FORMAT_*` of files that are created without a word on their format; 0 until a program sets it.
 static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(0);
@@ -23,11 +23,10 @@ pub(crate) fn forget_default_format() {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_set_default_format(format: c_int, old: *mut c_int) -> c_int {
+pub extern "C" fn nc_set_default_format(format: c_int, old: Out<c_int>) -> c_int {
     answer(|| {
         let before = default_format().unwrap_or(Format::CLASSIC);
-        // SAFETY: the contract of the interface.
-        unsafe { put(old, before.number()) };
+        old.put(before.number());
         if Format::from_number(format).is_none() {
             return fail(Code::EINVAL, format!("{format} is no NC_FORMAT"));
         }

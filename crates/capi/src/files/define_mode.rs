@@ -6,7 +6,7 @@ use ferrocdf::{Alignment, Code, Container, FileMut, Result};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::*;
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::open::file::OpenFile;
 use crate::open::ids::{find, find_file};
 
@@ -102,7 +102,7 @@ pub extern "C" fn nc_sync(ncid: c_int) -> c_int {
     })
 }
 
-pub unsafe extern "C" fn nc_set_fill(ncid: c_int, mode: c_int, old: *mut c_int) -> c_int {
+pub extern "C" fn nc_set_fill(ncid: c_int, mode: c_int, old: Out<c_int>) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
         let writable = file.writable()?;
@@ -115,8 +115,7 @@ pub unsafe extern "C" fn nc_set_fill(ncid: c_int, mode: c_int, old: *mut c_int) 
         if file.is_classic() {
             writable.set_no_fill(state.no_fill)?;
         }
-        // SAFETY: the contract of the interface.
-        unsafe { put(old, before) };
+        old.put(before);
         Ok(())
     })
 }

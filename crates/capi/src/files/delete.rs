@@ -1,25 +1,24 @@
 //! Deleting files.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use ferrocdf::{Code, Container, File, Location};
 
 use crate::abi::answer::{answer, fail};
+use crate::abi::pointers::Str;
 use crate::open::file::missing_is_zero;
 use crate::open::paths::location;
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_delete(path: *const c_char) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { nc_delete_mp(path, 0) }
+pub extern "C" fn nc_delete(path: Str) -> c_int {
+    nc_delete_mp(path, 0)
 }
 
 /// Removes a file or an object, which must be one of netCDF.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, basepe: c_int) -> c_int {
+pub extern "C" fn nc_delete_mp(path: Str, basepe: c_int) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let location = unsafe { location(path) }?;
+        let location = location(path)?;
         let format = File::open_location(&location, &missing_is_zero())?.format();
         let is_zarr = matches!(format.container(), Container::ZarrV2 | Container::ZarrV3);
         if basepe != 0 {

@@ -1,6 +1,6 @@
 //! Calls of `netcdf_mem.h`: files in memory that the caller gives or takes.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use ferrocdf::Code;
@@ -8,7 +8,7 @@ use ferrocdf::Code;
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::*;
 use crate::abi::memory::{copy_of, free};
-use crate::abi::pointers::{list, put};
+use crate::abi::pointers::{Out, Str, list};
 use crate::files::close::close;
 use crate::files::in_memory::access;
 use crate::files::open::{check_mode, nc_create};
@@ -32,27 +32,24 @@ const NC_MEMIO_LOCKED: c_int = 1;
 const SHORTEST: usize = 8;
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_create_mem(
-    path: *const c_char,
-    mode: c_int,
-    _initial_size: usize,
-    id: *mut c_int,
-) -> c_int {
+pub extern "C" fn nc_create_mem(path: Str, mode: c_int, _initial_size: usize, id: Out<c_int>) -> c_int {
     if mode & NC_MMAP != 0 {
         return answer(|| fail(Code::EINVAL, "NC_MMAP is no memory of the caller's"));
     }
-    // SAFETY: the contract of the interface.
-    unsafe { nc_create(path, mode | NC_INMEMORY, id) }
+    nc_create(path, mode | NC_INMEMORY, id)
 }
 
 /// Opens memory that stays the caller's. It is copied, so that the caller may do with it what it likes.
+///
+/// # Safety
+/// `memory` is null or has `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_open_mem(
-    path: *const c_char,
+    path: Str,
     mode: c_int,
     size: usize,
     memory: *mut c_void,
-    id: *mut c_int,
+    id: Out<c_int>,
 ) -> c_int {
     if memory.is_null() || size < SHORTEST || path.is_null() || mode & (NC_WRITE | NC_MMAP) != 0 {
         return answer(|| {
@@ -60,18 +57,17 @@ pub unsafe extern "C" fn nc_open_mem(
         });
     }
     let mut memio = NcMemio { size, memory, flags: NC_MEMIO_LOCKED };
-    // SAFETY: the contract of the interface.
+    // SAFETY: `memio` is one structure, and its memory has `size` bytes.
     unsafe { nc_open_memio(path, mode, &mut memio, id) }
 }
 
 /// Opens memory. Unless it is locked, memory that is opened to be written is ours from then on.
+///
+/// # Safety
+/// `memio` is null or one `NC_memio`; its `memory` is null or has `size` bytes, from `malloc` unless it is locked. Memory that is not locked
+/// belongs to the library afterwards.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_open_memio(
-    path: *const c_char,
-    mode: c_int,
-    memio: *mut NcMemio,
-    id: *mut c_int,
-) -> c_int {
+pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMemio, id: Out<c_int>) -> c_int {
     answer(|| {
         if path.is_null() || memio.is_null() {
             return fail(Code::EINVAL, "nc_open_memio takes a path and memory");
@@ -86,9 +82,8 @@ pub unsafe extern "C" fn nc_open_memio(
         if UDF_FLAGS.iter().any(|flag| mode & flag != 0) {
             return fail(Code::ENOTBUILT, "formats that programs bring along open files, and no memory");
         }
-        // SAFETY: the contract of the interface.
-        let location = unsafe { location(path) }?;
-        // SAFETY: the contract of the interface.
+        let location = location(path)?;
+        // SAFETY: `memory` is not null, and has `size` bytes.
         let bytes = unsafe { list(memio.memory.cast::<u8>(), memio.size) };
         let (writes, locked) = (mode & NC_WRITE != 0, memio.flags & NC_MEMIO_LOCKED != 0);
         let limit = if locked { memio.size as u64 } else { u64::MAX };
@@ -108,14 +103,16 @@ pub unsafe extern "C" fn nc_open_memio(
             unsafe { free(memio.memory) };
             memio.memory = std::ptr::null_mut();
         }
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, new) };
+        id.put(new);
         Ok(())
     })
 }
 
 /// Closes a file and gives its bytes: in the memory it was opened in if it was only read, or is locked, else in memory of
 /// `malloc` that the caller frees.
+///
+/// # Safety
+/// `memio` is null or one `NC_memio`, which is written.
 pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_int {
     answer(|| {
         // The id must be right before the file is taken away.

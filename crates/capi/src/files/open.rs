@@ -1,13 +1,13 @@
 //! Making, opening and closing files, and the modes they are in.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::sync::Arc;
 
 use ferrocdf::{AppendOptions, Code, CreateOptions, File, FileMut, Format, Location, Result};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::*;
-use crate::abi::pointers::put;
+use crate::abi::pointers::{Out, Str};
 use crate::files::default_format::default_format;
 use crate::files::in_memory;
 use crate::open::file::{Access, OpenFile, missing_is_zero};
@@ -50,37 +50,33 @@ fn format_of(mode: c_int, is_zarr: impl FnOnce() -> bool) -> Result<Format> {
 }
 
 /// The size of the blocks that a file is said to be read in: the reference tells it, nothing depends on it here.
-unsafe fn put_chunk_size(hint: *mut usize) {
+fn put_chunk_size(hint: Out<usize>) {
     const LEAST: usize = 256;
     const MOST: usize = 256 << 20;
     const USUAL: usize = 8192;
-    if hint.is_null() {
-        return;
-    }
-    // SAFETY: it is not null, so it is valid as the caller says.
-    unsafe {
+    // SAFETY: C callers set the size that they wish before the call.
+    if let Some(hint) = unsafe { hint.value() } {
         *hint = match *hint {
             ..LEAST => USUAL,
             size => size.min(MOST).next_multiple_of(8),
-        }
+        };
     }
 }
 
 /// Makes a file and gives its id.
-pub(crate) unsafe fn create(
-    path: *const c_char,
+pub(crate) fn create(
+    path: Str,
     mode: c_int,
     size: usize,
     basepe: c_int,
-    hint: *mut usize,
-    id: *mut c_int,
+    hint: Out<usize>,
+    id: Out<c_int>,
 ) -> c_int {
     answer(|| {
         if path.is_null() {
             return fail(Code::EINVAL, "the path is a null pointer");
         }
-        // SAFETY: the contract of the interface.
-        let location = unsafe { location(path) };
+        let location = location(path);
         let format = format_of(mode, || location.as_ref().is_ok_and(|location| location.zarr().is_some()));
         check_mode(mode)?;
         let (format, location) = (format?, location?);
@@ -88,10 +84,9 @@ pub(crate) unsafe fn create(
             return fail(Code::EINVAL, "the only processing element is 0");
         }
         let request = OpenRequest { location: &location, mode, pe: basepe, hint };
-        // SAFETY: the contract of the interface.
+        // SAFETY: `hint` is null or one number, which the format may set.
         if let Some(new) = unsafe { user_formats::create(&request, size) }? {
-            // SAFETY: the contract of the interface.
-            unsafe { put(id, new) };
+            id.put(new);
             return Ok(());
         }
         let mut options = CreateOptions::format(format);
@@ -105,30 +100,20 @@ pub(crate) unsafe fn create(
             OpenFile::new(location, mode, Access::Write(Arc::new(file)), true)
         };
         let new = insert(file)?;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put_chunk_size(hint);
-            put(id, new);
-        }
+        put_chunk_size(hint);
+        id.put(new);
         Ok(())
     })
 }
 
 /// Opens a file and gives its id.
-pub(crate) unsafe fn open(
-    path: *const c_char,
-    mode: c_int,
-    basepe: c_int,
-    hint: *mut usize,
-    id: *mut c_int,
-) -> c_int {
+pub(crate) fn open(path: Str, mode: c_int, basepe: c_int, hint: Out<usize>, id: Out<c_int>) -> c_int {
     answer(|| {
         if path.is_null() {
             return fail(Code::EINVAL, "the path is a null pointer");
         }
         check_mode(mode)?;
-        // SAFETY: the contract of the interface.
-        let location = unsafe { location(path) }?;
+        let location = location(path)?;
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");
         }
@@ -136,10 +121,9 @@ pub(crate) unsafe fn open(
             return fail(Code::EINVAL, "NC_INMEMORY needs the memory: nc_open_mem and nc_open_memio take it");
         }
         let request = OpenRequest { location: &location, mode, pe: basepe, hint };
-        // SAFETY: the contract of the interface.
+        // SAFETY: `hint` is null or one number, which the format may set.
         if let Some(new) = unsafe { user_formats::open(&request) }? {
-            // SAFETY: the contract of the interface.
-            unsafe { put(id, new) };
+            id.put(new);
             return Ok(());
         }
         let file = if mode & NC_DISKLESS != 0 {
@@ -154,11 +138,8 @@ pub(crate) unsafe fn open(
             OpenFile::new(location, mode, access, false)
         };
         let new = insert(file)?;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put_chunk_size(hint);
-            put(id, new);
-        }
+        put_chunk_size(hint);
+        id.put(new);
         Ok(())
     })
 }
@@ -172,38 +153,23 @@ fn edit(location: &Location) -> Result<Arc<FileMut>> {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_create(path: *const c_char, mode: c_int, id: *mut c_int) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { create(path, mode, 0, 0, std::ptr::null_mut(), id) }
+pub extern "C" fn nc_create(path: Str, mode: c_int, id: Out<c_int>) -> c_int {
+    create(path, mode, 0, 0, Out::NULL, id)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc__create(
-    path: *const c_char,
-    mode: c_int,
-    size: usize,
-    hint: *mut usize,
-    id: *mut c_int,
-) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { create(path, mode, size, 0, hint, id) }
+pub extern "C" fn nc__create(path: Str, mode: c_int, size: usize, hint: Out<usize>, id: Out<c_int>) -> c_int {
+    create(path, mode, size, 0, hint, id)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_open(path: *const c_char, mode: c_int, id: *mut c_int) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { open(path, mode, 0, std::ptr::null_mut(), id) }
+pub extern "C" fn nc_open(path: Str, mode: c_int, id: Out<c_int>) -> c_int {
+    open(path, mode, 0, Out::NULL, id)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc__open(
-    path: *const c_char,
-    mode: c_int,
-    hint: *mut usize,
-    id: *mut c_int,
-) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { open(path, mode, 0, hint, id) }
+pub extern "C" fn nc__open(path: Str, mode: c_int, hint: Out<usize>, id: Out<c_int>) -> c_int {
+    open(path, mode, 0, hint, id)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use ferrocdf::{Atomic, Code, Result};
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_NOERR;
 use crate::abi::memory::{allocate, free};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::model::type_numbers::known_type;
 use crate::open::ids::find_enhanced;
 use crate::values::owned::{copy, reclaim};
@@ -21,6 +21,9 @@ pub(crate) fn check(ncid: c_int, ty: c_int, values: *const c_void, count: usize)
 }
 
 /// Frees what hangs from values, but not the memory that they lie in.
+///
+/// # Safety
+/// `values` is null or has `count` values of the type; what hangs from them is from `malloc`, or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_void, count: usize) -> c_int {
     answer(|| {
@@ -32,12 +35,15 @@ pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_
             find_enhanced(ncid)?;
         }
         let (model, ty) = known_type(ncid, ty)?;
-        // SAFETY: the contract of the interface.
+        // SAFETY: `values` has `count` values of the type: a null pointer was refused.
         unsafe { reclaim(&model, ty, values.cast(), count) }
     })
 }
 
 /// [`nc_reclaim_data`], and frees the memory that the values lie in.
+///
+/// # Safety
+/// `values` is as for [`nc_reclaim_data`], and from `malloc` itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_reclaim_data_all(
     ncid: c_int,
@@ -45,10 +51,10 @@ pub unsafe extern "C" fn nc_reclaim_data_all(
     values: *mut c_void,
     count: usize,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: the arguments are those of this function.
     let code = unsafe { nc_reclaim_data(ncid, ty, values, count) };
     if code == NC_NOERR {
-        // SAFETY: the contract of the interface.
+        // SAFETY: `values` is null or from `malloc`, and was emptied.
         unsafe { free(values) };
     }
     code
@@ -72,11 +78,14 @@ unsafe fn copy_checked(
         return fail(Code::EINVAL, "the memory for the copy is a null pointer");
     }
     let (model, ty) = known_type(ncid, ty)?;
-    // SAFETY: as the caller says.
+    // SAFETY: neither pointer is null, and both have room for `count` values.
     unsafe { copy(&model, ty, values.cast(), place.cast(), count) }
 }
 
 /// Copies values, and all that hangs from them, into memory of the caller's.
+///
+/// # Safety
+/// `values` and `place` are null or have `count` values of the type, and do not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_copy_data(
     ncid: c_int,
@@ -85,18 +94,21 @@ pub unsafe extern "C" fn nc_copy_data(
     count: usize,
     place: *mut c_void,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `values` and `place` are null or have `count` values of the type.
     answer(|| unsafe { copy_checked(ncid, ty, values, count, place) })
 }
 
 /// [`nc_copy_data`] into new memory, which the caller is given even where values could not be copied: it is zero there.
+///
+/// # Safety
+/// `values` is null or has `count` values of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_copy_data_all(
     ncid: c_int,
     ty: c_int,
     values: *const c_void,
     count: usize,
-    place: *mut *mut c_void,
+    place: Out<*mut c_void>,
 ) -> c_int {
     answer(|| {
         let (model, known) = known_type(ncid, ty)?;
@@ -114,8 +126,7 @@ pub unsafe extern "C" fn nc_copy_data_all(
                 free(new);
             }
         } else {
-            // SAFETY: the contract of the interface.
-            unsafe { put(place, new.cast()) };
+            place.put(new.cast());
         }
         copied
     })
@@ -126,7 +137,7 @@ macro_rules! other_name {
     ($name:ident, $same:path, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(ncid: c_int, ty: c_int, $($argument: $type),*) -> c_int {
-            // SAFETY: the contract of the interface.
+            // SAFETY: the other name has the contract of `$same`.
             unsafe { $same(ncid, ty, $($argument),*) }
         }
     };
@@ -136,4 +147,4 @@ pub(crate) use other_name;
 other_name!(ncaux_reclaim_data, nc_reclaim_data, (values: *mut c_void, count: usize));
 other_name!(ncaux_reclaim_data_all, nc_reclaim_data_all, (values: *mut c_void, count: usize));
 other_name!(ncaux_copy_data, nc_copy_data, (values: *mut c_void, count: usize, place: *mut c_void));
-other_name!(ncaux_copy_data_all, nc_copy_data_all, (values: *mut c_void, count: usize, place: *mut *mut c_void));
+other_name!(ncaux_copy_data_all, nc_copy_data_all, (values: *mut c_void, count: usize, place: Out<*mut c_void>));

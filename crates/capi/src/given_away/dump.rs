@@ -8,7 +8,7 @@ use ferrocdf::{Atomic, Model, Result, Type};
 
 use crate::abi::answer::answer;
 use crate::abi::memory::copy_of_text;
-use crate::abi::pointers::{put, text};
+use crate::abi::pointers::{Out, Str};
 use crate::given_away::copies::{check, other_name};
 use crate::model::type_numbers::known_type;
 use crate::values::owned::{count_of, read_list};
@@ -47,10 +47,10 @@ unsafe fn dump_atomic(ty: Atomic, value: *const u8, to: &mut Vec<u8>) -> Result<
     /// # Safety
     /// There is a value of the type.
     unsafe fn read<T>(value: *const u8) -> T {
-        // SAFETY: as the caller says.
+        // SAFETY: `value` is one value of a type of this size, perhaps not aligned.
         unsafe { value.cast::<T>().read_unaligned() }
     }
-    // SAFETY: as the caller says.
+    // SAFETY: `value` is one value of the type; a string is null or ends in a zero byte.
     let number = unsafe {
         match ty {
             Atomic::Byte => read::<i8>(value).to_string(),
@@ -74,7 +74,7 @@ unsafe fn dump_atomic(ty: Atomic, value: *const u8, to: &mut Vec<u8>) -> Result<
             Atomic::String => {
                 let string = read::<*const c_char>(value);
                 to.push(b'"');
-                to.extend(if string.is_null() { b"" } else { text(string)? });
+                to.extend(if string.is_null() { b"" } else { Str::new(string).bytes()? });
                 to.push(b'"');
                 return Ok(());
             }
@@ -99,7 +99,7 @@ fn real(value: f64) -> String {
 /// # Safety
 /// There is a value of the type.
 unsafe fn dump_user(model: &Model, class: &Class, value: *const u8, to: &mut Vec<u8>) -> Result<()> {
-    // SAFETY: as the caller says; a compound's fields lie within it.
+    // SAFETY: `value` is one value of the type; a field lies within its compound.
     unsafe {
         match class {
             Class::Enum { base, .. } => dump_atomic(*base, value, to)?,
@@ -137,7 +137,7 @@ unsafe fn dump_field(model: &Model, field: &Field, value: *const u8, to: &mut Ve
     let shape: Vec<_> = field.shape.iter().map(usize::to_string).collect();
     to.extend(field.name.as_bytes());
     append(to, format_args!("({})", shape.join(",")));
-    // SAFETY: as the caller says.
+    // SAFETY: `value` is one value of the compound, so the field has all its elements there.
     unsafe { dump(model, field.ty, value.add(field.offset), count_of(field), to) }
 }
 
@@ -146,13 +146,16 @@ fn append(to: &mut Vec<u8>, what: std::fmt::Arguments<'_>) {
 }
 
 /// Gives the text up to where values could be written, in memory of `malloc`.
+///
+/// # Safety
+/// `values` is null or has `count` values of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_dump_data(
     ncid: c_int,
     ty: c_int,
     values: *mut c_void,
     count: usize,
-    place: *mut *mut c_char,
+    place: Out<*mut c_char>,
 ) -> c_int {
     answer(|| {
         if !check(ncid, ty, values, count)? {
@@ -160,16 +163,15 @@ pub unsafe extern "C" fn nc_dump_data(
         }
         let mut to = Vec::new();
         let dumped = known_type(ncid, ty).and_then(|(model, ty)| {
-            // SAFETY: the contract of the interface.
+            // SAFETY: `values` has `count` values of the type: a null pointer was refused.
             unsafe { dump(&model, ty, values.cast(), count, &mut to) }
         });
         if !place.is_null() {
             let text = if to.is_empty() { std::ptr::null_mut() } else { copy_of_text(&to)? };
-            // SAFETY: the contract of the interface.
-            unsafe { put(place, text) };
+            place.put(text);
         }
         dumped
     })
 }
 
-other_name!(ncaux_dump_data, nc_dump_data, (values: *mut c_void, count: usize, place: *mut *mut c_char));
+other_name!(ncaux_dump_data, nc_dump_data, (values: *mut c_void, count: usize, place: Out<*mut c_char>));

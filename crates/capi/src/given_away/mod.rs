@@ -11,6 +11,8 @@ use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_NOERR;
 use crate::abi::memory::{NcVlen, free};
 
+/// # Safety
+/// `strings` is null or has `count` pointers, each null or from `malloc`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_free_string(count: usize, strings: *mut *mut c_char) -> c_int {
     answer(|| {
@@ -26,13 +28,19 @@ pub unsafe extern "C" fn nc_free_string(count: usize, strings: *mut *mut c_char)
 }
 
 /// Frees the elements of a list that hold no memory themselves.
+///
+/// # Safety
+/// `vlen` is null or one list; its elements are from `malloc`, or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_free_vlen(vlen: *mut NcVlen) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `vlen` is null or one `nc_vlen_t`.
     unsafe { nc_free_vlens(1, vlen) }
 }
 
 /// [`nc_free_vlen`] for several.
+///
+/// # Safety
+/// `vlens` is null or has `count` lists; their elements are from `malloc`, or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_free_vlens(count: usize, vlens: *mut NcVlen) -> c_int {
     if count == 0 {

@@ -7,15 +7,14 @@ use ferrocdf::run_control;
 use crate::abi::answer::{answer, give};
 use crate::abi::forks;
 use crate::abi::memory::copy_of_text;
-use crate::abi::pointers::text;
+use crate::abi::pointers::Str;
 use crate::open::settings::setting;
 
 /// The value of a key in memory of `malloc`; null if it has none.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_rc_get(key: *const c_char) -> *mut c_char {
+pub extern "C" fn nc_rc_get(key: Str) -> *mut c_char {
     give(std::ptr::null_mut(), || {
-        // SAFETY: the contract of the interface.
-        let key = unsafe { text(key) }?.trim_ascii();
+        let key = key.bytes()?.trim_ascii();
         match setting(key) {
             Some(value) => copy_of_text(&value),
             None => Ok(std::ptr::null_mut()),
@@ -25,10 +24,9 @@ pub unsafe extern "C" fn nc_rc_get(key: *const c_char) -> *mut c_char {
 
 /// Gives a key a value, for this process.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_rc_set(key: *const c_char, value: *const c_char) -> c_int {
+pub extern "C" fn nc_rc_set(key: Str, value: Str) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let (key, value) = unsafe { (text(key)?.trim_ascii(), text(value)?.trim_ascii()) };
+        let (key, value) = (key.bytes()?.trim_ascii(), value.bytes()?.trim_ascii());
         forks::make_safe();
         run_control::set(key, value);
         Ok(())
@@ -37,7 +35,7 @@ pub unsafe extern "C" fn nc_rc_set(key: *const c_char, value: *const c_char) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::tests::c::{nc_rc_get, nc_rc_set};
 
     /// No other test has settings.
     #[test]

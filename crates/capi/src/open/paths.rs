@@ -1,6 +1,6 @@
 //! Paths and URLs as C callers write them.
 
-use std::ffi::{OsStr, c_char};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -8,15 +8,11 @@ use ferrocdf::{Code, Location, Result};
 
 use crate::abi::answer::fail;
 use crate::abi::forks;
-use crate::abi::pointers::text;
+use crate::abi::pointers::Str;
 
 /// The location a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
-///
-/// # Safety
-/// `path` is null or ends in a zero byte.
-pub(crate) unsafe fn location(path: *const c_char) -> Result<Location> {
-    // SAFETY: as the caller says.
-    let location = Location::parse(unsafe { text(path) }?.trim_ascii_start())?;
+pub(crate) fn location(path: Str) -> Result<Location> {
+    let location = Location::parse(path.bytes()?.trim_ascii_start())?;
     if path_of(&location).is_some_and(|path| path.as_os_str().is_empty()) {
         return fail(Code::EDAPURL, "the path is empty");
     }

@@ -6,7 +6,7 @@ use ferrocdf::model::Endian;
 use ferrocdf::{Atomic, Code, Type};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::open::ids::find_enhanced;
 use crate::storage::definition::{storage_of, wish};
 
@@ -32,7 +32,7 @@ pub extern "C" fn nc_def_var_endian(ncid: c_int, varid: c_int, endian: c_int) ->
     })
 }
 
-pub unsafe extern "C" fn nc_inq_var_endian(ncid: c_int, varid: c_int, endian: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_var_endian(ncid: c_int, varid: c_int, endian: Out<c_int>) -> c_int {
     answer(|| {
         let storage = storage_of(ncid, varid)?;
         if endian.is_null() {
@@ -44,8 +44,7 @@ pub unsafe extern "C" fn nc_inq_var_endian(ncid: c_int, varid: c_int, endian: *m
             Some(Endian::Little) => NC_ENDIAN_LITTLE,
             Some(Endian::Big) => NC_ENDIAN_BIG,
         };
-        // SAFETY: the contract of the interface.
-        unsafe { put(endian, number) };
+        endian.put(number);
         Ok(())
     })
 }

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use ferrocdf::{Code, Result};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::model::entities::variable;
 use crate::open::chunk_caches::{Cache, wishes};
 use crate::open::ids::find_enhanced;
@@ -19,15 +19,10 @@ fn check_preemption(preemption: f32) -> Result<()> {
     fail(Code::EINVAL, format!("the preemption is {preemption}, not 0 to 1"))
 }
 
-/// # Safety
-/// Each pointer is null or valid for writing.
-unsafe fn give_cache(cache: Cache, size: *mut usize, places: *mut usize, preemption: *mut f32) {
-    // SAFETY: as the caller says.
-    unsafe {
-        put(size, cache.size);
-        put(places, cache.places);
-        put(preemption, cache.preemption);
-    }
+fn give_cache(cache: Cache, size: Out<usize>, places: Out<usize>, preemption: Out<f32>) {
+    size.put(cache.size);
+    places.put(cache.places);
+    preemption.put(cache.preemption);
 }
 
 #[unsafe(no_mangle)]
@@ -40,14 +35,9 @@ pub extern "C" fn nc_set_chunk_cache(size: usize, places: usize, preemption: f32
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_get_chunk_cache(
-    size: *mut usize,
-    places: *mut usize,
-    preemption: *mut f32,
-) -> c_int {
+pub extern "C" fn nc_get_chunk_cache(size: Out<usize>, places: Out<usize>, preemption: Out<f32>) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        unsafe { give_cache(wishes().cache, size, places, preemption) };
+        give_cache(wishes().cache, size, places, preemption);
         Ok(())
     })
 }
@@ -74,15 +64,14 @@ pub extern "C" fn nc_set_var_chunk_cache(
     })
 }
 
-pub unsafe extern "C" fn nc_get_var_chunk_cache(
+pub extern "C" fn nc_get_var_chunk_cache(
     ncid: c_int,
     varid: c_int,
-    size: *mut usize,
-    places: *mut usize,
-    preemption: *mut f32,
+    size: Out<usize>,
+    places: Out<usize>,
+    preemption: Out<f32>,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
-    answer(|| cache_of(ncid, varid).map(|cache| unsafe { give_cache(cache, size, places, preemption) }))
+    answer(|| cache_of(ncid, varid).map(|cache| give_cache(cache, size, places, preemption)))
 }
 
 #[unsafe(no_mangle)]
@@ -94,14 +83,11 @@ pub extern "C" fn nc_set_alignment(threshold: c_int, alignment: c_int) -> c_int 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_get_alignment(threshold: *mut c_int, alignment: *mut c_int) -> c_int {
+pub extern "C" fn nc_get_alignment(threshold: Out<c_int>, alignment: Out<c_int>) -> c_int {
     answer(|| {
         let (from, to) = wishes().alignment;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(threshold, from);
-            put(alignment, to);
-        }
+        threshold.put(from);
+        alignment.put(to);
         Ok(())
     })
 }
@@ -115,10 +101,9 @@ pub extern "C" fn nc_set_meta_block_size(size: usize) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_get_meta_block_size(size: *mut usize) -> c_int {
+pub extern "C" fn nc_get_meta_block_size(size: Out<usize>) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        unsafe { put(size, wishes().metadata) };
+        size.put(wishes().metadata);
         Ok(())
     })
 }
@@ -129,10 +114,9 @@ pub extern "C" fn nc_set_meta_block_size_ints(size: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_get_meta_block_size_ints(size: *mut c_int) -> c_int {
+pub extern "C" fn nc_get_meta_block_size_ints(size: Out<c_int>) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        unsafe { put(size, wishes().metadata as c_int) };
+        size.put(wishes().metadata as c_int);
         Ok(())
     })
 }
@@ -142,9 +126,11 @@ mod tests {
     use std::ptr::null_mut;
 
     use super::*;
-    use crate::files::close::nc_close;
-    use crate::files::define_mode::nc_enddef;
-    use crate::files::open::{nc_create, nc_open};
+    use crate::tests::c::{
+        nc_close, nc_create, nc_def_dim, nc_def_var, nc_def_var_chunking, nc_enddef, nc_get_chunk_cache,
+        nc_get_var_chunk_cache, nc_inq_var_chunking, nc_inq_varnatts, nc_inq_varndims, nc_open,
+        nc_set_chunk_cache, nc_set_var_chunk_cache,
+    };
 
     /// `NC_NETCDF4`, `NC_DOUBLE`, `NC_CHUNKED`, `NC_CONTIGUOUS`.
     const NETCDF4: c_int = 0x1000;
@@ -172,9 +158,9 @@ mod tests {
             assert_eq!(nc_get_chunk_cache(&mut size, &mut places, &mut preemption), 0);
             assert_eq!((size, places, preemption), usual);
             assert_eq!(nc_create(path.as_ptr(), NETCDF4, &mut ncid), 0);
-            assert_eq!(crate::dimensions::nc_def_dim(ncid, c"x".as_ptr(), 20_000_000, &mut dim), 0);
+            assert_eq!(nc_def_dim(ncid, c"x".as_ptr(), 20_000_000, &mut dim), 0);
             let def = |name: &std::ffi::CStr, rank, id: &mut c_int| {
-                crate::variables::nc_def_var(ncid, name.as_ptr(), DOUBLE, rank, &dim, id)
+                nc_def_var(ncid, name.as_ptr(), DOUBLE, rank, &dim, id)
             };
             assert_eq!(def(c"scalar", 0, &mut scalar), 0);
             for (name, id) in
@@ -184,10 +170,7 @@ mod tests {
             }
             for (var, storage, chunk) in [(contiguous, 1, 0), (chunked, 0, 100), (large, 0, 20_000_000usize)]
             {
-                assert_eq!(
-                    crate::storage::chunking::nc_def_var_chunking(ncid, var, STORAGE[storage], &chunk),
-                    0
-                );
+                assert_eq!(nc_def_var_chunking(ncid, var, STORAGE[storage], &chunk), 0);
             }
             for var in [scalar, contiguous, chunked, large] {
                 assert_eq!(of(ncid, var), usual);
@@ -203,12 +186,9 @@ mod tests {
             for var in [scalar, contiguous, chunked, large] {
                 assert_eq!(of(ncid, var), at_open);
             }
-            assert_eq!(crate::variables::nc_inq_varndims(ncid, scalar, null_mut()), 0);
-            assert_eq!(
-                crate::storage::chunking::nc_inq_var_chunking(ncid, contiguous, null_mut(), null_mut()),
-                0
-            );
-            assert_eq!(crate::variables::nc_inq_varnatts(ncid, chunked, null_mut()), 0);
+            assert_eq!(nc_inq_varndims(ncid, scalar, null_mut()), 0);
+            assert_eq!(nc_inq_var_chunking(ncid, contiguous, null_mut(), null_mut()), 0);
+            assert_eq!(nc_inq_varnatts(ncid, chunked, null_mut()), 0);
             let now = [scalar, contiguous, chunked, large].map(|var| of(ncid, var));
             assert_eq!(now, [not_chunked, not_chunked, at_open, at_open]);
             assert_eq!(nc_close(ncid), 0);

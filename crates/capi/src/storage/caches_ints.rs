@@ -6,7 +6,7 @@ use ferrocdf::Code;
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_NOERR;
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::forward::{nc_get_var_chunk_cache, nc_set_var_chunk_cache};
 use crate::open::chunk_caches::{Cache, USUAL, wishes};
 
@@ -32,19 +32,16 @@ pub extern "C" fn nc_set_chunk_cache_ints(size: c_int, places: c_int, preemption
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_get_chunk_cache_ints(
-    size: *mut c_int,
-    places: *mut c_int,
-    preemption: *mut c_int,
+pub extern "C" fn nc_get_chunk_cache_ints(
+    size: Out<c_int>,
+    places: Out<c_int>,
+    preemption: Out<c_int>,
 ) -> c_int {
     answer(|| {
         let cache = wishes().cache;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(size, cache.size as c_int);
-            put(places, cache.places as c_int);
-            put(preemption, (cache.preemption * WHOLE as f32) as c_int);
-        }
+        size.put(cache.size as c_int);
+        places.put(cache.places as c_int);
+        preemption.put((cache.preemption * WHOLE as f32) as c_int);
         Ok(())
     })
 }
@@ -67,23 +64,22 @@ pub extern "C" fn nc_set_var_chunk_cache_ints(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_get_var_chunk_cache_ints(
+pub extern "C" fn nc_get_var_chunk_cache_ints(
     ncid: c_int,
     varid: c_int,
-    size: *mut c_int,
-    places: *mut c_int,
-    preemption: *mut c_int,
+    size: Out<c_int>,
+    places: Out<c_int>,
+    preemption: Out<c_int>,
 ) -> c_int {
     let mut cache = USUAL;
-    // SAFETY: the contract of the interface.
-    unsafe {
-        let Cache { size: bytes, places: count, preemption: share } = &mut cache;
-        let code = nc_get_var_chunk_cache(ncid, varid, bytes, count, share);
-        if code == NC_NOERR {
-            put(size, (cache.size / MEGABYTE) as c_int);
-            put(places, cache.places as c_int);
-            put(preemption, (cache.preemption * WHOLE as f32) as c_int);
-        }
-        code
+    let Cache { size: bytes, places: count, preemption: share } = &mut cache;
+    // SAFETY: the three numbers are ours.
+    let code =
+        unsafe { nc_get_var_chunk_cache(ncid, varid, Out::from(bytes), Out::from(count), Out::from(share)) };
+    if code == NC_NOERR {
+        size.put((cache.size / MEGABYTE) as c_int);
+        places.put(cache.places as c_int);
+        preemption.put((cache.preemption * WHOLE as f32) as c_int);
     }
+    code
 }

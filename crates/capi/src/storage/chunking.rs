@@ -6,7 +6,7 @@ use ferrocdf::model::Chunking;
 use ferrocdf::{Code, Result, chosen_chunks};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::{list, put, put_all};
+use crate::abi::pointers::{Out, list, put_all};
 use crate::open::ids::find_enhanced;
 use crate::storage::chunk_shapes;
 use crate::storage::definition::{storage_of, wish};
@@ -77,36 +77,43 @@ fn set_chunking(
 /// # Safety
 /// The pointer is null or there are that many.
 unsafe fn sizes<T: Copy + TryInto<u64>>(sizes: *const T, rank: usize) -> Option<Vec<u64>> {
-    // SAFETY: as the caller says.
+    // SAFETY: `sizes` is null or has `rank` sizes.
     let given = unsafe { list(sizes, rank) };
     (!sizes.is_null()).then(|| given.iter().map(|&size| size.try_into().unwrap_or(u64::MAX)).collect())
 }
 
+/// # Safety
+/// `chunk` is null or has a size for each dimension of the variable.
 pub unsafe extern "C" fn nc_def_var_chunking(
     ncid: c_int,
     varid: c_int,
     kind: c_int,
     chunk: *const usize,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `chunk` is null or has a size for each dimension.
     set_chunking(ncid, varid, kind, |rank| unsafe { sizes(chunk, rank) })
 }
 
+/// # Safety
+/// `chunk` is null or has a size for each dimension of the variable.
 pub unsafe extern "C" fn nc_def_var_chunking_ints(
     ncid: c_int,
     varid: c_int,
     kind: c_int,
     chunk: *const c_int,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `chunk` is null or has a size for each dimension.
     set_chunking(ncid, varid, kind, |rank| unsafe { sizes(chunk, rank) })
 }
 
 /// Gives the arrangement of a variable, and where it is chunked the chunk's sizes.
+///
+/// # Safety
+/// `chunk` is null or has room for a size for each dimension of the variable.
 unsafe fn give_chunking<T: TryFrom<u64>>(
     ncid: c_int,
     varid: c_int,
-    kind: *mut c_int,
+    kind: Out<c_int>,
     chunk: *mut T,
 ) -> c_int {
     answer(|| {
@@ -117,34 +124,37 @@ unsafe fn give_chunking<T: TryFrom<u64>>(
             None if find_enhanced(ncid).is_ok() => NC_UNKNOWN_STORAGE,
             Some(Chunking::Contiguous) | None => NC_CONTIGUOUS,
         };
-        // SAFETY: the contract of the interface.
-        unsafe { put(kind, number) };
+        kind.put(number);
         if let Some(Chunking::Chunked(sizes)) = storage.chunking {
             let sizes = sizes.into_iter().map(T::try_from).collect::<Result<Vec<T>, _>>();
             let Ok(sizes) = sizes else { return fail(Code::ERANGE, "a chunk is too large to tell") };
-            // SAFETY: the contract of the interface.
+            // SAFETY: `chunk` is null or has room for a size for each dimension.
             unsafe { put_all(chunk, sizes) };
         }
         Ok(())
     })
 }
 
+/// # Safety
+/// `chunk` is null or has room for a size for each dimension of the variable.
 pub unsafe extern "C" fn nc_inq_var_chunking(
     ncid: c_int,
     varid: c_int,
-    kind: *mut c_int,
+    kind: Out<c_int>,
     chunk: *mut usize,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `chunk` is null or has room for a size for each dimension.
     unsafe { give_chunking(ncid, varid, kind, chunk) }
 }
 
+/// # Safety
+/// `chunk` is null or has room for a size for each dimension of the variable.
 pub unsafe extern "C" fn nc_inq_var_chunking_ints(
     ncid: c_int,
     varid: c_int,
-    kind: *mut c_int,
+    kind: Out<c_int>,
     chunk: *mut c_int,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: `chunk` is null or has room for a size for each dimension.
     unsafe { give_chunking(ncid, varid, kind, chunk) }
 }

@@ -7,7 +7,7 @@ use ferrocdf::model::Filter;
 use ferrocdf::{Code, define_filter};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::storage::definition::{add_filter, filtered, storage_of, wish};
 use crate::storage::filters::nc_def_var_filter;
 
@@ -34,25 +34,21 @@ pub extern "C" fn nc_def_var_deflate(
 }
 
 /// A classic variable need not exist to be said not to be deflated, unless it is asked whether it is shuffled.
-pub unsafe extern "C" fn nc_inq_var_deflate(
+pub extern "C" fn nc_inq_var_deflate(
     ncid: c_int,
     varid: c_int,
-    shuffle: *mut c_int,
-    deflate: *mut c_int,
-    level: *mut c_int,
+    shuffle: Out<c_int>,
+    deflate: Out<c_int>,
+    level: Out<c_int>,
 ) -> c_int {
     answer(|| {
         let storage = filtered(ncid, varid)?;
         let found = storage.filter(Filter::DEFLATE);
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(deflate, c_int::from(found.is_some()));
-            put(level, found.and_then(|found| found.first().copied()).unwrap_or(0) as c_int);
-        }
+        deflate.put(c_int::from(found.is_some()));
+        level.put(found.and_then(|found| found.first().copied()).unwrap_or(0) as c_int);
         if !shuffle.is_null() {
             let shuffled = storage_of(ncid, varid)?.filter(Filter::SHUFFLE).is_some();
-            // SAFETY: the contract of the interface.
-            unsafe { put(shuffle, c_int::from(shuffled)) };
+            shuffle.put(c_int::from(shuffled));
         }
         Ok(())
     })
@@ -66,11 +62,10 @@ pub extern "C" fn nc_def_var_fletcher32(ncid: c_int, varid: c_int, checksum: c_i
     })
 }
 
-pub unsafe extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checksum: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checksum: Out<c_int>) -> c_int {
     answer(|| {
         let found = storage_of(ncid, varid)?.filter(Filter::FLETCHER32).is_some();
-        // SAFETY: the contract of the interface.
-        unsafe { put(checksum, c_int::from(found)) };
+        checksum.put(c_int::from(found));
         Ok(())
     })
 }
@@ -81,12 +76,7 @@ pub extern "C" fn nc_def_var_szip(ncid: c_int, varid: c_int, mask: c_int, pixels
     unsafe { nc_def_var_filter(ncid, varid, Filter::SZIP, parameters.len(), parameters.as_ptr()) }
 }
 
-pub unsafe extern "C" fn nc_inq_var_szip(
-    ncid: c_int,
-    varid: c_int,
-    mask: *mut c_int,
-    pixels: *mut c_int,
-) -> c_int {
+pub extern "C" fn nc_inq_var_szip(ncid: c_int, varid: c_int, mask: Out<c_int>, pixels: Out<c_int>) -> c_int {
     answer(|| {
         let storage = filtered(ncid, varid)?;
         let found = match storage.filter(Filter::SZIP) {
@@ -94,11 +84,8 @@ pub unsafe extern "C" fn nc_inq_var_szip(
             Some(found) if found.len() < 2 => return fail(Code::EFILTER, "szip has too few parameters"),
             Some(found) => found,
         };
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(mask, found[0] as c_int);
-            put(pixels, found[1] as c_int);
-        }
+        mask.put(found[0] as c_int);
+        pixels.put(found[1] as c_int);
         Ok(())
     })
 }

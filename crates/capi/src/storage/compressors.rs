@@ -6,7 +6,7 @@ use ferrocdf::model::Filter;
 use ferrocdf::{Code, Result, check_available};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::open::ids::find;
 use crate::storage::definition::{add_filter, filtered};
 use crate::user_formats::user_file;
@@ -33,14 +33,13 @@ fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uin
 
 /// The parameters of a filter that must be available; `None` if the variable does not go through it. Whatever happens,
 /// the caller is told whether it does.
-unsafe fn named<const COUNT: usize>(
+fn named<const COUNT: usize>(
     ncid: c_int,
     varid: c_int,
     id: c_uint,
-    has: *mut c_int,
+    has: Out<c_int>,
 ) -> Result<Option<[c_uint; COUNT]>> {
-    // SAFETY: the contract of the interface.
-    unsafe { put(has, 0) };
+    has.put(0);
     let found = match user_file(ncid) {
         Some(file) => file.filter(ncid, varid, id)?,
         None => {
@@ -49,8 +48,7 @@ unsafe fn named<const COUNT: usize>(
         }
     };
     let Some(found) = found else { return Ok(None) };
-    // SAFETY: the contract of the interface.
-    unsafe { put(has, 1) };
+    has.put(1);
     match found.try_into() {
         Ok(found) => Ok(Some(found)),
         Err(found) => fail(Code::EFILTER, format!("filter {id} has {} parameters", found.len())),
@@ -69,14 +67,11 @@ pub extern "C" fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) 
 macro_rules! inquire_level {
     ($($function:ident => $id:expr;)*) => {$(
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $function(ncid: c_int, varid: c_int, has: *mut c_int, level: *mut c_int) -> c_int {
+        pub extern "C" fn $function(ncid: c_int, varid: c_int, has: Out<c_int>, level: Out<c_int>) -> c_int {
             answer(|| {
-                // SAFETY: the contract of the interface.
-                unsafe { put(level, 0) };
-                // SAFETY: the contract of the interface.
-                let found = unsafe { named(ncid, varid, $id, has) }?;
-                // SAFETY: the contract of the interface.
-                unsafe { put(level, found.map_or(0, |[level]| level as c_int)) };
+                level.put(0);
+                let found = named(ncid, varid, $id, has)?;
+                level.put(found.map_or(0, |[level]| level as c_int));
                 Ok(())
             })
         }
@@ -103,25 +98,21 @@ pub extern "C" fn nc_def_var_blosc(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_inq_var_blosc(
+pub extern "C" fn nc_inq_var_blosc(
     ncid: c_int,
     varid: c_int,
-    has: *mut c_int,
-    compressor: *mut c_uint,
-    level: *mut c_uint,
-    block: *mut c_uint,
-    shuffle: *mut c_uint,
+    has: Out<c_int>,
+    compressor: Out<c_uint>,
+    level: Out<c_uint>,
+    block: Out<c_uint>,
+    shuffle: Out<c_uint>,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        if let Some(found) = unsafe { named::<7>(ncid, varid, Filter::BLOSC, has) }? {
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put(block, found[3]);
-                put(level, found[4]);
-                put(shuffle, found[5]);
-                put(compressor, found[6]);
-            }
+        if let Some(found) = named::<7>(ncid, varid, Filter::BLOSC, has)? {
+            block.put(found[3]);
+            level.put(found[4]);
+            shuffle.put(found[5]);
+            compressor.put(found[6]);
         }
         Ok(())
     })

@@ -5,11 +5,13 @@ use std::ffi::{c_int, c_uint};
 use ferrocdf::Code;
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::{list, put, put_all};
+use crate::abi::pointers::{Out, list, put_all};
 use crate::model::entities::variable;
 use crate::open::ids::find;
 use crate::storage::definition::{add_filter, filtered};
 
+/// # Safety
+/// `params` is null or has `count` numbers.
 pub unsafe extern "C" fn nc_def_var_filter(
     ncid: c_int,
     varid: c_int,
@@ -20,44 +22,44 @@ pub unsafe extern "C" fn nc_def_var_filter(
     answer(|| {
         let (file, group) = find(ncid)?;
         file.file().look(|model| variable(model, group, varid))?;
-        // SAFETY: the contract of the interface.
+        // SAFETY: `params` is null or has `count` numbers.
         let given = (count == 0 || !params.is_null()).then(|| unsafe { list(params, count) });
         add_filter(ncid, varid, id, given)
     })
 }
 
+/// # Safety
+/// `ids` is null or has room for an id for each filter of the variable.
 pub unsafe extern "C" fn nc_inq_var_filter_ids(
     ncid: c_int,
     varid: c_int,
-    count: *mut usize,
+    count: Out<usize>,
     ids: *mut c_uint,
 ) -> c_int {
     answer(|| {
         // A codec of a Zarr array without an HDF5 number has the id 0, as in netCDF-C.
         let found = filtered(ncid, varid)?.filter_ids();
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(count, found.len());
-            put_all(ids, found);
-        }
+        count.put(found.len());
+        // SAFETY: `ids` is null or has room for all filters, whose number `count` of an earlier call tells.
+        unsafe { put_all(ids, found) };
         Ok(())
     })
 }
 
 /// Gives the parameters of a filter.
-unsafe fn give(params: &[c_uint], count: *mut usize, place: *mut c_uint) {
-    // SAFETY: the contract of the interface.
-    unsafe {
-        put(count, params.len());
-        put_all(place, params.iter().copied());
-    }
+fn give(params: &[c_uint], count: Out<usize>, place: *mut c_uint) {
+    count.put(params.len());
+    // SAFETY: `place` is null or has room for the parameters, as the caller says.
+    unsafe { put_all(place, params.iter().copied()) };
 }
 
+/// # Safety
+/// `params` is null or has room for the parameters of the filter.
 pub unsafe extern "C" fn nc_inq_var_filter_info(
     ncid: c_int,
     varid: c_int,
     id: c_uint,
-    count: *mut usize,
+    count: Out<usize>,
     params: *mut c_uint,
 ) -> c_int {
     answer(|| {
@@ -65,28 +67,27 @@ pub unsafe extern "C" fn nc_inq_var_filter_info(
         let Some(found) = storage.filter(id) else {
             return fail(Code::ENOFILTER, format!("the variable does not go through filter {id}"));
         };
-        // SAFETY: the contract of the interface.
-        unsafe { give(found, count, params) };
+        give(found, count, params);
         Ok(())
     })
 }
 
 /// The first filter; 0 if there is none.
+///
+/// # Safety
+/// `params` is null or has room for the parameters of the first filter.
 pub unsafe extern "C" fn nc_inq_var_filter(
     ncid: c_int,
     varid: c_int,
-    id: *mut c_uint,
-    count: *mut usize,
+    id: Out<c_uint>,
+    count: Out<usize>,
     params: *mut c_uint,
 ) -> c_int {
     answer(|| {
         let filters = filtered(ncid, varid)?.filters;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(id, filters.first().map_or(0, |filter| filter.id));
-            if let Some(filter) = filters.first() {
-                give(&filter.params, count, params);
-            }
+        id.put(filters.first().map_or(0, |filter| filter.id));
+        if let Some(filter) = filters.first() {
+            give(&filter.params, count, params);
         }
         Ok(())
     })
@@ -98,8 +99,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::files::close::nc_close;
-    use crate::files::open::nc_open;
+    use crate::tests::c::{nc_close, nc_inq_var_filter_ids, nc_inq_var_filter_info, nc_open};
 
     #[test]
     fn codecs_of_zarr_without_an_hdf5_number_have_the_filter_id_0() {

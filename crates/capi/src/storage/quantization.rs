@@ -6,7 +6,7 @@ use ferrocdf::model::{Quantization, Quantize};
 use ferrocdf::{Atomic, Code, Owner, Type, Values};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::model::entities::{check_not_global, variable};
 use crate::open::ids::{find, find_enhanced};
 use crate::storage::definition::wish;
@@ -48,11 +48,11 @@ pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, mode: c_int, di
     })
 }
 
-pub unsafe extern "C" fn nc_inq_var_quantize(
+pub extern "C" fn nc_inq_var_quantize(
     ncid: c_int,
     varid: c_int,
-    mode: *mut c_int,
-    digits: *mut c_int,
+    mode: Out<c_int>,
+    digits: Out<c_int>,
 ) -> c_int {
     answer(|| {
         find(ncid)?;
@@ -72,11 +72,8 @@ pub unsafe extern "C" fn nc_inq_var_quantize(
             });
             Ok(found.unwrap_or((0, 0)))
         })?;
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(mode, way);
-            put(digits, left);
-        }
+        mode.put(way);
+        digits.put(left);
         Ok(())
     })
 }

@@ -1,5 +1,6 @@
 //! Tests of whole stories through the C interface.
 
+pub(crate) mod c;
 mod other_containers;
 #[cfg(feature = "remote")]
 mod remote;

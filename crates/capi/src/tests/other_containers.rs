@@ -5,16 +5,10 @@ mod toy;
 
 use std::ffi::{CString, c_int};
 
-use crate::files::close::nc_close;
-use crate::files::inquire::{nc_inq_format, nc_inq_format_extended};
-use crate::files::open::nc_open;
-use crate::variables::nc_inq_varid;
-
-unsafe extern "C" {
-    fn nc_get_var_float(ncid: c_int, varid: c_int, values: *mut f32) -> c_int;
-    fn nc_get_var1_double(ncid: c_int, varid: c_int, start: *const usize, values: *mut f64) -> c_int;
-    fn nc_put_var1_double(ncid: c_int, varid: c_int, start: *const usize, values: *const f64) -> c_int;
-}
+use crate::tests::c::{
+    nc_close, nc_get_var_float, nc_get_var1_double, nc_inq_format, nc_inq_format_extended, nc_inq_varid,
+    nc_open, nc_put_var1_double,
+};
 
 /// `NC_WRITE`, and the codes of `netcdf.h` that are expected.
 const WRITE: c_int = 1;

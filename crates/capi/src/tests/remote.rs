@@ -11,20 +11,11 @@ use web_server::{Objects, serve};
 
 use crate::abi::answer::ferrocdf_last_error;
 use crate::abi::constants::*;
-use crate::dimensions::nc_def_dim;
-use crate::files::close::{nc_abort, nc_close};
-use crate::files::define_mode::{nc_enddef, nc_redef, nc_sync};
-use crate::files::delete::nc_delete;
-use crate::files::inquire::{nc_inq_format, nc_inq_format_extended, nc_inq_path};
-use crate::files::memory_calls::nc_open_mem;
-use crate::files::open::{nc_create, nc_open};
-use crate::library::settings::nc_rc_set;
-use crate::variables::{nc_def_var, nc_inq_varid};
-
-unsafe extern "C" {
-    fn nc_put_var_int(ncid: c_int, varid: c_int, values: *const c_int) -> c_int;
-    fn nc_get_var_int(ncid: c_int, varid: c_int, values: *mut c_int) -> c_int;
-}
+use crate::tests::c::{
+    nc_abort, nc_close, nc_create, nc_def_dim, nc_def_var, nc_delete, nc_enddef, nc_get_var_int,
+    nc_inq_format, nc_inq_format_extended, nc_inq_path, nc_inq_varid, nc_open, nc_open_mem, nc_put_var_int,
+    nc_rc_set, nc_redef, nc_sync,
+};
 
 const NC_INT: c_int = 4;
 /// Formats as flags of `nc_create`, and as `nc_inq_format` and `nc_inq_format_extended` number them.

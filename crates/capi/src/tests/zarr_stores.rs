@@ -9,10 +9,7 @@ use ferrocdf::Code;
 
 use crate::abi::answer::ferrocdf_last_error;
 use crate::abi::constants::*;
-use crate::dimensions::nc_def_dim;
-use crate::files::close::{nc_abort, nc_close};
-use crate::files::define_mode::nc_enddef;
-use crate::files::open::{nc_create, nc_open};
+use crate::tests::c::{nc_abort, nc_close, nc_create, nc_def_dim, nc_enddef, nc_open};
 
 /// A folder of its own for a test, which is removed at the end.
 struct Folder(PathBuf);

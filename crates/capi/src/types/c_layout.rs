@@ -10,7 +10,7 @@ use crate::abi::answer::{answer, fail};
 use crate::abi::constants::{NC_OPAQUE, NC_VLEN};
 use crate::abi::forks::ProcessMutex;
 use crate::abi::memory::NcVlen;
-use crate::abi::pointers::{list, put, put_name, text};
+use crate::abi::pointers::{NameOut, Out, Str, list};
 use crate::model::type_numbers::{known_type, number_of, type_of};
 use crate::open::ids::find_enhanced;
 use crate::types::inquire::nc_inq_user_type;
@@ -45,7 +45,7 @@ fn align_of_atomic(ty: Atomic) -> usize {
 
 /// Alignment of an atomic type, of `NC_VLEN` or `NC_OPAQUE`. Others have none: the caller is given zero.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_class_alignment(class: c_int, place: *mut usize) -> c_int {
+pub extern "C" fn ncaux_class_alignment(class: c_int, place: Out<usize>) -> c_int {
     answer(|| {
         let alignment = match class {
             NC_VLEN => Ok(align_of::<NcVlen>()),
@@ -55,52 +55,46 @@ pub unsafe extern "C" fn ncaux_class_alignment(class: c_int, place: *mut usize) 
                 _ => fail(Code::EINVAL, format!("{class} is no class that has an alignment")),
             },
         };
-        // SAFETY: the contract of the interface.
-        unsafe { put(place, *alignment.as_ref().unwrap_or(&0)) };
+        place.put(*alignment.as_ref().unwrap_or(&0));
         alignment.map(drop)
     })
 }
 
 /// Alignment of any type. Numbers below those of types are no error, as in the reference, but have none.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_type_alignment(ty: c_int, ncid: c_int, place: *mut usize) -> c_int {
+pub extern "C" fn ncaux_type_alignment(ty: c_int, ncid: c_int, place: Out<usize>) -> c_int {
     answer(|| {
         if ty <= 0 {
             return Ok(());
         }
         let (model, ty) = known_type(ncid, ty)?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(place, alignment(&model, ty)) };
+        place.put(alignment(&model, ty));
         Ok(())
     })
 }
 
 /// `nc_inq_user_type` for all types.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_inq_any_type(
+pub extern "C" fn ncaux_inq_any_type(
     ncid: c_int,
     ty: c_int,
-    name: *mut c_char,
-    size: *mut usize,
-    base: *mut c_int,
-    fields: *mut usize,
-    class: *mut c_int,
+    name: NameOut,
+    size: Out<usize>,
+    base: Out<c_int>,
+    fields: Out<usize>,
+    class: Out<c_int>,
 ) -> c_int {
     let known = type_of(ty);
     if let Ok(Type::User(_)) = known {
-        // SAFETY: the contract of the interface.
-        return unsafe { nc_inq_user_type(ncid, ty, name, size, base, fields, class) };
+        return nc_inq_user_type(ncid, ty, name, size, base, fields, class);
     }
     answer(|| {
         let (known, model) = (known?, Model::new(Format::NETCDF4));
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put_name(name, model.type_name(known).as_bytes());
-            put(size, model.size_of(known));
-            put(base, 0);
-            put(fields, 0);
-            put(class, ty);
-        }
+        name.put(model.type_name(known).as_bytes());
+        size.put(model.size_of(known));
+        base.put(0);
+        fields.put(0);
+        class.put(ty);
         Ok(())
     })
 }
@@ -125,15 +119,14 @@ static BUILDERS: ProcessMutex<Builders> = ProcessMutex::new(Builders { last: 0, 
 
 /// Starts a compound type. All are laid out as C does it: the other way that the reference names, it never took.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_begin_compound(
+pub extern "C" fn ncaux_begin_compound(
     ncid: c_int,
-    name: *const c_char,
+    name: Str,
     _alignment_mode: c_int,
-    tag: *mut *mut c_void,
+    tag: Out<*mut c_void>,
 ) -> c_int {
     answer(|| {
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?.to_vec();
+        let name = name.bytes()?.to_vec();
         if tag.is_null() {
             return Ok(());
         }
@@ -141,17 +134,19 @@ pub unsafe extern "C" fn ncaux_begin_compound(
         builders.last += 1;
         let new = builders.last;
         builders.open.get_or_insert_default().insert(new, Builder { ncid, name, fields: Vec::new() });
-        // SAFETY: the contract of the interface.
-        unsafe { put(tag, std::ptr::without_provenance_mut(new)) };
+        tag.put(std::ptr::without_provenance_mut(new));
         Ok(())
     })
 }
 
 /// Adds a field; null instead of a tag is no error.
+///
+/// # Safety
+/// `shape` is null or has `rank` lengths.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_add_field(
     tag: *mut c_void,
-    name: *const c_char,
+    name: Str,
     ty: c_int,
     rank: c_int,
     shape: *const c_int,
@@ -162,7 +157,7 @@ pub unsafe extern "C" fn ncaux_add_field(
         }
         let rank = usize::try_from(rank)
             .or_else(|_| fail(Code::EINVAL, format!("a field cannot have {rank} dimensions")))?;
-        // SAFETY: the contract of the interface.
+        // SAFETY: `shape` is null or has `rank` lengths.
         let shape: Option<Vec<usize>> = unsafe { list(shape, rank) }
             .iter()
             .map(|len| usize::try_from(*len).ok().filter(|len| *len > 0))
@@ -170,8 +165,7 @@ pub unsafe extern "C" fn ncaux_add_field(
         let Some(shape) = shape.filter(|shape| shape.len() == rank) else {
             return fail(Code::EINVAL, "the dimensions of a field are at least 1");
         };
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?.to_vec();
+        let name = name.bytes()?.to_vec();
         let mut builders = BUILDERS.lock();
         let Some(builder) = builders.open.get_or_insert_default().get_mut(&tag.addr()) else {
             return Err(no_tag());
@@ -187,15 +181,14 @@ fn no_tag() -> Error {
 
 /// Defines the type, and ends the tag.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncaux_end_compound(tag: *mut c_void, number: *mut c_int) -> c_int {
+pub extern "C" fn ncaux_end_compound(tag: *mut c_void, number: Out<c_int>) -> c_int {
     answer(|| {
         let builder = BUILDERS.lock().open.get_or_insert_default().remove(&tag.addr()).ok_or_else(no_tag)?;
         let (file, group) = find_enhanced(builder.ncid)?;
         let class = lay_out(builder.ncid, &builder.fields)?;
         let ty = UserType { name: Name::new(&builder.name)?, group, class };
         let id = file.writable()?.define(|model| model.def_type(ty))?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(number, number_of(Type::User(id))) };
+        number.put(number_of(Type::User(id)));
         Ok(())
     })
 }
@@ -237,6 +230,9 @@ pub extern "C" fn ncaux_abort_compound(tag: *mut c_void) -> c_int {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::c::{
+        nc_abort, nc_create, ncaux_abort_compound, ncaux_add_field, ncaux_begin_compound, ncaux_end_compound,
+    };
 
     #[test]
     fn fields_lie_where_c_puts_them() {
@@ -275,7 +271,7 @@ mod tests {
         let name = c"a".as_ptr();
         // SAFETY: the pointers are valid, and text ends in a zero byte.
         let codes = unsafe {
-            crate::files::open::nc_create(name, crate::abi::constants::NC_DISKLESS, &mut id);
+            nc_create(name, crate::abi::constants::NC_DISKLESS, &mut id);
             [
                 ncaux_begin_compound(id, name, 0, &mut tag),
                 ncaux_add_field(tag, name, 4, 2, shape.as_ptr()),
@@ -283,7 +279,7 @@ mod tests {
                 ncaux_add_field(tag, name, 4, 0, std::ptr::null()),
                 ncaux_end_compound(tag, std::ptr::null_mut()),
                 ncaux_abort_compound(tag),
-                crate::files::close::nc_abort(id),
+                nc_abort(id),
             ]
         };
         let (not_here, ended) = (Code::ENOTNC4.0, Code::EINVAL.0);

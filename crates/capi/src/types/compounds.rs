@@ -1,6 +1,6 @@
 //! Compound types and their fields.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::ptr::null_mut as no;
 
 use ferrocdf::model::{Class, Field};
@@ -8,36 +8,32 @@ use ferrocdf::{Code, Name, Result, Type};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_COMPOUND;
-use crate::abi::pointers::{list, put, put_all, put_name, text};
+use crate::abi::pointers::{NameOut, Out, Str, list, put_all};
 use crate::model::type_numbers::{number_of, user_type};
 use crate::open::ids::find_enhanced;
 use crate::types::define::{define, inquire, part, wrong_class};
 
-pub unsafe extern "C" fn nc_def_compound(
-    ncid: c_int,
-    size: usize,
-    name: *const c_char,
-    id: *mut c_int,
-) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { define(ncid, name, |_| Ok(Class::Compound { size, fields: vec![] }), id) }
+pub extern "C" fn nc_def_compound(ncid: c_int, size: usize, name: Str, id: Out<c_int>) -> c_int {
+    define(ncid, name, |_| Ok(Class::Compound { size, fields: vec![] }), id)
 }
 
-pub unsafe extern "C" fn nc_insert_compound(
+pub extern "C" fn nc_insert_compound(
     ncid: c_int,
     ty: c_int,
-    name: *const c_char,
+    name: Str,
     offset: usize,
     field: c_int,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
+    // SAFETY: a field of rank 0 has no lengths, so null does.
     unsafe { nc_insert_array_compound(ncid, ty, name, offset, field, 0, no()) }
 }
 
+/// # Safety
+/// `shape` is null or has `rank` lengths.
 pub unsafe extern "C" fn nc_insert_array_compound(
     ncid: c_int,
     ty: c_int,
-    name: *const c_char,
+    name: Str,
     offset: usize,
     field: c_int,
     rank: c_int,
@@ -45,9 +41,9 @@ pub unsafe extern "C" fn nc_insert_array_compound(
 ) -> c_int {
     answer(|| {
         let (file, _) = find_enhanced(ncid)?;
-        // SAFETY: the contract of the interface.
+        // SAFETY: `shape` is null or has `rank` lengths.
         let (name, shape) =
-            unsafe { (Name::new(text(name)?)?, list(shape, usize::try_from(rank).unwrap_or(0))) };
+            unsafe { (Name::new(name.bytes()?)?, list(shape, usize::try_from(rank).unwrap_or(0))) };
         let state = file.state();
         file.writable()?.define(|model| {
             let (id, ty) = (user_type(model, ty)?, part(model, field)?);
@@ -65,15 +61,14 @@ pub unsafe extern "C" fn nc_insert_array_compound(
     })
 }
 
-pub unsafe extern "C" fn nc_inq_compound(
+pub extern "C" fn nc_inq_compound(
     ncid: c_int,
     ty: c_int,
-    name: *mut c_char,
-    size: *mut usize,
-    fields: *mut usize,
+    name: NameOut,
+    size: Out<usize>,
+    fields: Out<usize>,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { inquire(NC_COMPOUND, ncid, ty, name, size, no(), fields) }
+    inquire(NC_COMPOUND, ncid, ty, name, size, Out::NULL, fields)
 }
 
 /// Looks at the fields of a compound type.
@@ -87,46 +82,39 @@ fn with_fields(ncid: c_int, ty: c_int, look: impl FnOnce(&[Field]) -> Result<()>
     })
 }
 
+/// # Safety
+/// `shape` is null or has room for a length for each dimension of the field.
 pub unsafe extern "C" fn nc_inq_compound_field(
     ncid: c_int,
     ty: c_int,
     at: c_int,
-    name: *mut c_char,
-    offset: *mut usize,
-    field_type: *mut c_int,
-    rank: *mut c_int,
+    name: NameOut,
+    offset: Out<usize>,
+    field_type: Out<c_int>,
+    rank: Out<c_int>,
     shape: *mut c_int,
 ) -> c_int {
     with_fields(ncid, ty, |fields| {
         let Some(field) = usize::try_from(at).ok().and_then(|at| fields.get(at)) else {
             return fail(Code::EBADFIELD, format!("no field has the number {at}"));
         };
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put_name(name, field.name.as_bytes());
-            put(offset, field.offset);
-            put(field_type, number_of(field.ty));
-            put(rank, field.shape.len() as c_int);
-            put_all(shape, field.shape.iter().map(|&len| len as c_int));
-        }
+        name.put(field.name.as_bytes());
+        offset.put(field.offset);
+        field_type.put(number_of(field.ty));
+        rank.put(field.shape.len() as c_int);
+        // SAFETY: `shape` is null or has room for a length for each dimension of the field (`nc_inq_compound_fieldndims`).
+        unsafe { put_all(shape, field.shape.iter().map(|&len| len as c_int)) };
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_compound_fieldindex(
-    ncid: c_int,
-    ty: c_int,
-    name: *const c_char,
-    at: *mut c_int,
-) -> c_int {
+pub extern "C" fn nc_inq_compound_fieldindex(ncid: c_int, ty: c_int, name: Str, at: Out<c_int>) -> c_int {
     with_fields(ncid, ty, |fields| {
-        // SAFETY: the contract of the interface.
-        let wanted = Name::wanted(unsafe { text(name) }?);
+        let wanted = Name::wanted(name.bytes()?);
         let Some(found) = fields.iter().position(|field| field.name.as_bytes() == &*wanted) else {
             return fail(Code::EBADFIELD, format!("no field \"{}\"", wanted.escape_ascii()));
         };
-        // SAFETY: the contract of the interface.
-        unsafe { put(at, found as c_int) };
+        at.put(found as c_int);
         Ok(())
     })
 }

@@ -1,29 +1,28 @@
 //! Types that files define: compounds, lists of any length, opaque blocks, enumerations. Classic files have none, and
 //! answer `NC_ENOTNC4`.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use ferrocdf::model::{Class, UserType};
 use ferrocdf::{Code, DataModel, Error, Model, Name, Result, Type};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_NOERR;
-use crate::abi::pointers::{put, text};
+use crate::abi::pointers::{NameOut, Out, Str};
 use crate::model::type_numbers::{number_of, type_of, user_type};
 use crate::open::ids::find_enhanced;
 use crate::types::inquire::nc_inq_user_type;
 
 /// Defines a type and gives its number.
-pub(crate) unsafe fn define(
+pub(crate) fn define(
     ncid: c_int,
-    name: *const c_char,
+    name: Str,
     class: impl FnOnce(&Model) -> Result<Class>,
-    id: *mut c_int,
+    id: Out<c_int>,
 ) -> c_int {
     answer(|| {
         let (file, group) = find_enhanced(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(name.bytes()?)?;
         let _state = file.state();
         if file.file().format().data_model() == DataModel::Netcdf4Classic {
             return fail(Code::ESTRICTNC3, "the classic model has no types of its own");
@@ -36,8 +35,7 @@ pub(crate) unsafe fn define(
             }
             model.def_type(UserType { name, group, class })
         })?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, number_of(Type::User(new))) };
+        id.put(number_of(Type::User(new)));
         Ok(())
     })
 }
@@ -57,17 +55,16 @@ pub(crate) fn wrong_class<T>() -> Result<T> {
 
 /// What [`nc_inq_user_type`] gives, for types of one class.
 #[allow(clippy::too_many_arguments)]
-pub(crate) unsafe fn inquire(
+pub(crate) fn inquire(
     wanted: c_int,
     ncid: c_int,
     ty: c_int,
-    name: *mut c_char,
-    size: *mut usize,
-    base: *mut c_int,
-    count: *mut usize,
+    name: NameOut,
+    size: Out<usize>,
+    base: Out<c_int>,
+    count: Out<usize>,
 ) -> c_int {
     let mut class = 0;
-    // SAFETY: the contract of the interface.
-    let code = unsafe { nc_inq_user_type(ncid, ty, name, size, base, count, &mut class) };
+    let code = nc_inq_user_type(ncid, ty, name, size, base, count, Out::from(&mut class));
     if code != NC_NOERR || class == wanted { code } else { answer(wrong_class) }
 }

@@ -1,39 +1,34 @@
 //! Enumerations and their members.
 
-use std::ffi::{c_char, c_int, c_longlong, c_void};
+use std::ffi::{c_int, c_longlong, c_void};
 
 use ferrocdf::model::Class;
 use ferrocdf::{Atomic, Code, Model, Name, Result, Type};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_ENUM;
-use crate::abi::pointers::{list, put_all, put_name, text};
+use crate::abi::pointers::{NameOut, Out, Str, list, put_all};
 use crate::model::type_numbers::{type_of, user_type};
 use crate::open::ids::find_enhanced;
 use crate::types::define::{define, inquire, wrong_class};
 use crate::values::number_bytes::number_of_bytes;
 
-pub unsafe extern "C" fn nc_def_enum(ncid: c_int, base: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_def_enum(ncid: c_int, base: c_int, name: Str, id: Out<c_int>) -> c_int {
     let class = |_: &Model| match type_of(base)? {
         Type::Atomic(Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String) | Type::User(_) => {
             fail(Code::EBADTYPE, "an enumeration is of integers")
         }
         Type::Atomic(base) => Ok(Class::Enum { base, members: vec![] }),
     };
-    // SAFETY: the contract of the interface.
-    unsafe { define(ncid, name, class, id) }
+    define(ncid, name, class, id)
 }
 
-pub unsafe extern "C" fn nc_insert_enum(
-    ncid: c_int,
-    ty: c_int,
-    name: *const c_char,
-    value: *const c_void,
-) -> c_int {
+/// # Safety
+/// `value` is null or one value of the base type.
+pub unsafe extern "C" fn nc_insert_enum(ncid: c_int, ty: c_int, name: Str, value: *const c_void) -> c_int {
     answer(|| {
         let (file, _) = find_enhanced(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(name.bytes()?)?;
         let state = file.state();
         file.writable()?.define(|model| {
             let id = user_type(model, ty)?;
@@ -43,7 +38,7 @@ pub unsafe extern "C" fn nc_insert_enum(
             let Class::Enum { base, members } = &mut model.user_type_mut(id).class else {
                 return wrong_class();
             };
-            // SAFETY: the contract of the interface: the value is of the base type.
+            // SAFETY: `value` is null or one value of the base type.
             let bytes = unsafe { list(value.cast::<u8>(), base.size()) };
             members.push((name, number_of_bytes(*base, bytes)?));
             Ok(())
@@ -51,16 +46,15 @@ pub unsafe extern "C" fn nc_insert_enum(
     })
 }
 
-pub unsafe extern "C" fn nc_inq_enum(
+pub extern "C" fn nc_inq_enum(
     ncid: c_int,
     ty: c_int,
-    name: *mut c_char,
-    base: *mut c_int,
-    size: *mut usize,
-    members: *mut usize,
+    name: NameOut,
+    base: Out<c_int>,
+    size: Out<usize>,
+    members: Out<usize>,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { inquire(NC_ENUM, ncid, ty, name, size, base, members) }
+    inquire(NC_ENUM, ncid, ty, name, size, base, members)
 }
 
 /// Looks at the members of an enumeration.
@@ -74,11 +68,13 @@ fn with_members(ncid: c_int, ty: c_int, look: impl FnOnce(Atomic, &[(Name, i128)
     })
 }
 
+/// # Safety
+/// `value` is null or has room for one value of the base type.
 pub unsafe extern "C" fn nc_inq_enum_member(
     ncid: c_int,
     ty: c_int,
     at: c_int,
-    name: *mut c_char,
+    name: NameOut,
     value: *mut c_void,
 ) -> c_int {
     with_members(ncid, ty, |base, members| {
@@ -86,9 +82,9 @@ pub unsafe extern "C" fn nc_inq_enum_member(
             return fail(Code::EINVAL, format!("no member has the number {at}"));
         };
         let bytes = number.to_le_bytes();
-        // SAFETY: the contract of the interface: there is room for a value of the base type.
+        // SAFETY: `value` is null or has room for one value of the base type.
         unsafe {
-            put_name(name, found.as_bytes());
+            name.put(found.as_bytes());
             put_all(value.cast::<u8>(), native(&bytes[..base.size()]));
         }
         Ok(())
@@ -104,12 +100,7 @@ fn native(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub unsafe extern "C" fn nc_inq_enum_ident(
-    ncid: c_int,
-    ty: c_int,
-    value: c_longlong,
-    name: *mut c_char,
-) -> c_int {
+pub extern "C" fn nc_inq_enum_ident(ncid: c_int, ty: c_int, value: c_longlong, name: NameOut) -> c_int {
     with_members(ncid, ty, |_, members| {
         // The largest numbers are negative here, as in the reference.
         let found = members.iter().find(|(_, number)| *number as c_longlong == value);
@@ -119,8 +110,7 @@ pub unsafe extern "C" fn nc_inq_enum_ident(
             None if value == 0 => b"_UNDEFINED",
             None => return fail(Code::EINVAL, format!("no member has the value {value}")),
         };
-        // SAFETY: the contract of the interface.
-        unsafe { put_name(name, found) };
+        name.put(found);
         Ok(())
     })
 }

@@ -6,17 +6,17 @@ use ferrocdf::model::{Class, TypeId, UserType};
 use ferrocdf::{Atomic, Code, Model, Result, Type};
 
 use crate::abi::answer::{answer, fail};
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::model::type_numbers::{number_of, type_of, user_type};
 use crate::open::ids::find_file;
 
 /// Whether two types are equal. In classic files only the first six types are, each to itself.
-pub unsafe extern "C" fn nc_inq_type_equal(
+pub extern "C" fn nc_inq_type_equal(
     ncid: c_int,
     ty: c_int,
     other_id: c_int,
     other: c_int,
-    equal: *mut c_int,
+    equal: Out<c_int>,
 ) -> c_int {
     answer(|| {
         let file = find_file(ncid)?;
@@ -45,8 +45,7 @@ pub unsafe extern "C" fn nc_inq_type_equal(
             }
             is_equal((&model, one), (&others, two), false)?
         };
-        // SAFETY: the contract of the interface.
-        unsafe { put(equal, c_int::from(answer)) };
+        equal.put(c_int::from(answer));
         Ok(())
     })
 }

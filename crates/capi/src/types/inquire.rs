@@ -1,26 +1,23 @@
 //! Types: the atomic ones of `netcdf.h`, with their numbers there, and those that files define, from 32 on.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use ferrocdf::model::{Class, TypeId, UserType};
 use ferrocdf::{Atomic, Code, Name, Type};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::{NC_COMPOUND, NC_ENUM, NC_OPAQUE, NC_VLEN};
-use crate::abi::pointers::{put, put_all, put_name, put_text, text};
+use crate::abi::pointers::{NameOut, Out, Str, put_all};
 use crate::model::names::split_path;
 use crate::model::type_numbers::{number_of, type_of, user_type};
 use crate::open::ids::{find, find_enhanced, find_file};
 
 /// Name and size of a type. The id need not be one for an atomic type.
-pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, size: *mut usize) -> c_int {
+pub extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>) -> c_int {
     answer(|| {
         if let Ok(Type::Atomic(atomic)) = type_of(ty) {
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put_text(name, atomic.cdl_name().as_bytes());
-                put(size, atomic.size());
-            }
+            size.put(atomic.size());
+            name.put(atomic.cdl_name().as_bytes());
             return Ok(());
         }
         let Ok(file) = find_file(ncid) else {
@@ -28,22 +25,18 @@ pub unsafe extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: *mut c_char, 
         };
         file.file().look(|model| {
             let id = user_type(model, ty)?;
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put_name(name, model.user_type(id).name.as_bytes());
-                put(size, model.size_of(Type::User(id)));
-            }
+            name.put(model.user_type(id).name.as_bytes());
+            size.put(model.size_of(Type::User(id)));
             Ok(())
         })
     })
 }
 
 /// The number of a type by its name. Classic files know the names of the first six types only, and that of no type.
-pub unsafe extern "C" fn nc_inq_typeid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_typeid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
+        let name = name.bytes()?;
         let found = file.file().look(|model| {
             let classic = model.format().has_cdf_model();
             if classic && name == b"undefined" {
@@ -74,36 +67,35 @@ pub unsafe extern "C" fn nc_inq_typeid(ncid: c_int, name: *const c_char, id: *mu
                 None => fail(Code::EBADTYPE, format!("no type \"{}\"", name.escape_ascii())),
             }
         })?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, found) };
+        id.put(found);
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_typeids(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+/// # Safety
+/// `ids` is null or has room for an id for each type of the group.
+pub unsafe extern "C" fn nc_inq_typeids(ncid: c_int, count: Out<c_int>, ids: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         file.file().look(|model| {
             let types = &model.group(group).types;
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put(count, types.len() as c_int);
-                put_all(ids, types.iter().map(|&id| number_of(Type::User(id))));
-            }
+            count.put(types.len() as c_int);
+            // SAFETY: `ids` is null or has room for the types of the group, which `count` of an earlier call tells.
+            unsafe { put_all(ids, types.iter().map(|&id| number_of(Type::User(id)))) };
         });
         Ok(())
     })
 }
 
 /// What a file's own type is: name, size, the type it is made of, how many fields or members, and its class.
-pub unsafe extern "C" fn nc_inq_user_type(
+pub extern "C" fn nc_inq_user_type(
     ncid: c_int,
     ty: c_int,
-    name: *mut c_char,
-    size: *mut usize,
-    base: *mut c_int,
-    count: *mut usize,
-    class: *mut c_int,
+    name: NameOut,
+    size: Out<usize>,
+    base: Out<c_int>,
+    count: Out<usize>,
+    class: Out<c_int>,
 ) -> c_int {
     answer(|| {
         let (file, _) = find_enhanced(ncid)?;
@@ -116,14 +108,11 @@ pub unsafe extern "C" fn nc_inq_user_type(
                 Class::Enum { base, members } => (NC_ENUM, number_of((*base).into()), members.len()),
                 Class::Compound { fields, .. } => (NC_COMPOUND, 0, fields.len()),
             };
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put_name(name, described.name.as_bytes());
-                put(size, model.size_of(Type::User(id)));
-                put(base, made_of);
-                put(count, parts);
-                put(class, number);
-            }
+            name.put(described.name.as_bytes());
+            size.put(model.size_of(Type::User(id)));
+            base.put(made_of);
+            count.put(parts);
+            class.put(number);
             Ok(())
         })
     })

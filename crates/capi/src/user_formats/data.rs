@@ -2,12 +2,12 @@
 //! words of the table of functions.
 
 use std::ffi::{c_int, c_void};
-use std::ptr::null_mut;
 
 use ferrocdf::{Atomic, Code};
 
 use super::{UserFile, VarFacts};
 use crate::abi::constants::NC_NOERR;
+use crate::abi::pointers::{NameOut, Out, Str};
 use crate::abi::transfer::{Buffer, Memory, Part, Way};
 
 /// `NC_MAX_VAR_DIMS`
@@ -34,15 +34,19 @@ macro_rules! ok {
 
 impl UserFile {
     /// The lengths of a variable's dimensions.
+    ///
+    /// # Safety
+    /// No variable has more than `NC_MAX_VAR_DIMS` dimensions.
     unsafe fn shape(&self, ncid: c_int, varid: c_int, shape: &mut Vec<usize>) -> c_int {
         let (mut rank, mut dims) = (0, vec![0; MOST_DIMS]);
         // SAFETY: there is room for as many dimensions as a variable may have.
         unsafe {
-            let facts = VarFacts { rank: &mut rank, dims: dims.as_mut_ptr(), ..VarFacts::default() };
+            let facts =
+                VarFacts { rank: Out::from(&mut rank), dims: dims.as_mut_ptr(), ..VarFacts::default() };
             ok!(self.inq_facts(ncid, varid, facts));
             for &dim in dims.iter().take(usize::try_from(rank).unwrap_or(0)) {
                 let mut len = 0;
-                ok!(self.inq_dim(ncid, dim, null_mut(), &mut len));
+                ok!(self.inq_dim(ncid, dim, NameOut::NULL, Out::from(&mut len)));
                 shape.push(len);
             }
         }
@@ -52,14 +56,18 @@ impl UserFile {
     /// Reads or writes a part of a variable.
     ///
     /// # Safety
-    /// The contract of the interface.
+    /// The contract of a transfer.
     pub(crate) unsafe fn transfer(&self, ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> c_int {
         let (values, mut memory, mut shape) = (buffer.values, 0, vec![]);
-        // SAFETY: as the caller says; the vectors have a number for each dimension.
+        // SAFETY: the call keeps to the contract of a transfer; the vectors have a number for each dimension.
         unsafe {
             match type_of(buffer.memory) {
                 Some(atomic) => memory = atomic.nc_type().into(),
-                None => ok!(self.inq_facts(ncid, varid, VarFacts { ty: &mut memory, ..VarFacts::default() })),
+                None => ok!(self.inq_facts(
+                    ncid,
+                    varid,
+                    VarFacts { ty: Out::from(&mut memory), ..VarFacts::default() }
+                )),
             }
             let (start, count, stride) = match part {
                 Part::All => (None, None, None),
@@ -108,18 +116,18 @@ impl UserFile {
     /// Gives the values of an attribute.
     ///
     /// # Safety
-    /// The contract of the interface.
+    /// `values` is null or has room for the attribute in the type `memory`, or in its own type without one.
     pub(crate) unsafe fn get_attribute(
         &self,
-        (ncid, varid, name): (c_int, c_int, *const std::ffi::c_char),
+        (ncid, varid, name): (c_int, c_int, Str),
         values: *mut c_void,
         memory: Option<Atomic>,
     ) -> c_int {
         let mut ty = memory.map_or(0, |memory| memory.nc_type().into());
-        // SAFETY: as the caller says.
+        // SAFETY: `values` is null or has room for the attribute in the type of memory.
         unsafe {
             if memory.is_none() {
-                ok!(self.inq_att(ncid, varid, name, &mut ty, null_mut()));
+                ok!(self.inq_att(ncid, varid, name, Out::from(&mut ty), Out::NULL));
             }
             self.get_att(ncid, varid, name, values, ty)
         }

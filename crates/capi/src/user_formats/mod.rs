@@ -20,7 +20,7 @@ use ferrocdf::{Code, Result};
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
 use crate::abi::forks::{ProcessMutex, ProcessRwLock};
-use crate::abi::pointers::{put, put_text, text};
+use crate::abi::pointers::{Out, Str, put_text};
 use crate::open::table::{GROUP_BITS, POSITIONS};
 pub(crate) use open::{Closing, OpenRequest, close, create, open};
 use plugins::load_once;
@@ -44,7 +44,7 @@ struct Table(*const Dispatch);
 
 // SAFETY: the table is only read, and a program that changes it while it is used breaks the contract of the interface.
 unsafe impl Send for Table {}
-// SAFETY: as above.
+// SAFETY: threads only read the table, too.
 unsafe impl Sync for Table {}
 
 static FORMATS: ProcessMutex<[Format; UDF_FLAGS.len()]> =
@@ -106,18 +106,16 @@ fn check_one(mode: c_int) -> Result<usize> {
 }
 
 /// Defines a format, or defines it anew, by its table and by how its files begin.
+///
+/// # Safety
+/// `table` is null or an `NC_Dispatch`, which stays as it is until the process ends.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_def_user_format(
-    mode: c_int,
-    table: *const c_void,
-    magic: *const c_char,
-) -> c_int {
+pub unsafe extern "C" fn nc_def_user_format(mode: c_int, table: *const c_void, magic: Str) -> c_int {
     answer(|| {
         if table.is_null() {
             return fail(Code::EINVAL, "the table is a null pointer");
         }
-        // SAFETY: the contract of the interface.
-        let magic = if magic.is_null() { None } else { Some(unsafe { text(magic) }?) };
+        let magic = if magic.is_null() { None } else { Some(magic.bytes()?) };
         if magic.is_some_and(|magic| magic.len() > MAGIC_LEN) {
             return fail(Code::EINVAL, format!("a magic number has at most {MAGIC_LEN} bytes"));
         }
@@ -142,19 +140,20 @@ pub unsafe extern "C" fn nc_def_user_format(
 }
 
 /// Gives the table and the magic number of a format; a null pointer and an empty text if it is not defined.
+///
+/// # Safety
+/// `magic` is null or has room for the magic number and a zero byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_user_format(
     mode: c_int,
-    table: *mut *const c_void,
+    table: Out<*const c_void>,
     magic: *mut c_char,
 ) -> c_int {
     answer(|| {
         let format = &formats()[check_one(mode)?];
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(table, format.table.map_or(std::ptr::null(), |table| table.0.cast()));
-            put_text(magic, &format.magic);
-        }
+        table.put(format.table.map_or(std::ptr::null(), |table| table.0.cast()));
+        // SAFETY: `magic` is null or has room for `NC_MAX_MAGIC_NUMBER_LEN` bytes and a zero byte.
+        unsafe { put_text(magic, &format.magic) };
         Ok(())
     })
 }

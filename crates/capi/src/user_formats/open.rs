@@ -14,6 +14,7 @@ use super::{
 };
 use crate::abi::answer::fail;
 use crate::abi::constants::{NC_NOERR, UDF_FLAGS};
+use crate::abi::pointers::Out;
 use crate::open::paths::{path_of, text_of};
 use crate::open::table::{GROUP_BITS, POSITIONS};
 
@@ -22,13 +23,13 @@ pub(crate) struct OpenRequest<'a> {
     pub(crate) location: &'a Location,
     pub(crate) mode: c_int,
     pub(crate) pe: c_int,
-    pub(crate) hint: *mut usize,
+    pub(crate) hint: Out<'a, usize>,
 }
 
 /// Opens a file if a format of a program is asked for, or its magic number is found. `None` leaves it to the library.
 ///
 /// # Safety
-/// The contract of the interface.
+/// The format's table keeps to the signatures of `NC_Dispatch`.
 pub(crate) unsafe fn open(request: &OpenRequest<'_>) -> Result<Option<c_int>> {
     load_once();
     let is_asked = UDF_FLAGS.iter().any(|flag| request.mode & flag != 0);
@@ -45,11 +46,11 @@ pub(crate) unsafe fn open(request: &OpenRequest<'_>) -> Result<Option<c_int>> {
     let Some(format) = wanted(request.mode, begins.as_ref().map_or(&[], |begins| begins)) else {
         return Ok(None);
     };
-    // SAFETY: as the caller says.
+    // SAFETY: the path ends in a zero byte and lives as long as the file; the request's hint is null or one number.
     unsafe {
         insert(request.location, table_of(format)?, |file, id| {
             let OpenRequest { mode, pe, hint, .. } = *request;
-            file.open(file.path.as_ptr(), mode, pe, hint, null_mut(), file.table.0, id)
+            file.open(file.path.as_c_str().into(), mode, pe, hint, null_mut(), file.table.0, id)
         })
         .map(Some)
     }
@@ -58,15 +59,15 @@ pub(crate) unsafe fn open(request: &OpenRequest<'_>) -> Result<Option<c_int>> {
 /// Makes a file if a format of a program is asked for. `None` leaves it to the library.
 ///
 /// # Safety
-/// The contract of the interface.
+/// The format's table keeps to the signatures of `NC_Dispatch`, and `create` of it to the call.
 pub(crate) unsafe fn create(request: &OpenRequest<'_>, size: usize) -> Result<Option<c_int>> {
     load_once();
     let Some(format) = wanted(request.mode, &[]) else { return Ok(None) };
-    // SAFETY: as the caller says.
+    // SAFETY: the path ends in a zero byte and lives as long as the file; the request's hint is null or one number.
     unsafe {
         insert(request.location, table_of(format)?, |file, id| {
             let OpenRequest { mode, pe, hint, .. } = *request;
-            file.create(file.path.as_ptr(), mode, size, pe, hint, null_mut(), file.table.0, id)
+            file.create(file.path.as_c_str().into(), mode, size, pe, hint, null_mut(), file.table.0, id)
         })
         .map(Some)
     }
@@ -140,9 +141,9 @@ pub(crate) enum Closing {
 /// Closes a file and gives its id free.
 ///
 /// # Safety
-/// The contract of the interface.
+/// The parameters of `how` are null or the `NC_memio` of the call.
 pub(crate) unsafe fn close(file: &UserFile, ncid: c_int, how: Closing) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: the parameters are null or the `NC_memio` of the call.
     let (code, is_gone) = unsafe {
         match how {
             Closing::Close(parameters) => {

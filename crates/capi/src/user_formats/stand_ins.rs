@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_uint};
 use ferrocdf::Code;
 
 use crate::abi::constants::NC_NOERR;
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 
 macro_rules! answers {
     ($($code:expr => $($name:ident)*;)*) => {$($(
@@ -41,13 +41,12 @@ answers! {
 
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name in C")]
-pub unsafe extern "C" fn NC_NOOP_inq_var_filter_ids(
+pub extern "C" fn NC_NOOP_inq_var_filter_ids(
     _ncid: c_int,
     _varid: c_int,
-    filters: *mut usize,
-    _ids: *mut c_uint,
+    filters: Out<usize>,
+    _ids: Out<c_uint>,
 ) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { put(filters, 0) };
+    filters.put(0);
     NC_NOERR
 }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::abi::answer::answer;
 use crate::abi::constants::NC_NOERR;
-use crate::abi::pointers::{list, put_all};
+use crate::abi::pointers::{Out, list, put_all};
 use crate::abi::transfer::{Memory, Part};
 use crate::data::checks::Target;
 use crate::data::{get, put};
@@ -29,10 +29,13 @@ pub extern "C" fn nctypelen(xtype: c_int) -> c_int {
 }
 
 /// A map in elements from one in bytes.
+///
+/// # Safety
+/// `map` is null or has a number for each dimension of the variable.
 unsafe fn elements_of(ncid: c_int, varid: c_int, map: *const c_long) -> Result<Numbers> {
     ask(ncid, |model, group| {
         let var = model.var(variable(model, group, varid)?);
-        // SAFETY: the contract of the interface.
+        // SAFETY: `map` is null or has a number for each dimension.
         let map = unsafe { list(map, var.dims.len()) };
         Ok(map.iter().map(|step| *step as isize / size(var.ty)).collect())
     })
@@ -65,11 +68,11 @@ macro_rules! data {
             values: $values,
         ) -> c_int {
             if stride.is_null() {
-                // SAFETY: the contract of the interface.
+                // SAFETY: the same pointers, none of which is the stride.
                 return unsafe { $slab(ncid, varid, start, count, values) };
             }
             let part = Part::Strided { start: start.cast(), count: count.cast(), stride: stride.cast() };
-            // SAFETY: the contract of the interface.
+            // SAFETY: the pointers are null or have a number for each dimension, and `values` is memory for the elements.
             let code = unsafe { $move(ncid, varid, part, Memory::Own, values) };
             outcome(stringify!($strided), code, 0, || format!("ncid {ncid}").into_bytes())
         }
@@ -85,12 +88,12 @@ macro_rules! data {
             values: $values,
         ) -> c_int {
             if map.is_null() {
-                // SAFETY: the contract of the interface.
+                // SAFETY: the same pointers, none of which is the map.
                 return unsafe { $strided(ncid, varid, start, count, stride, values) };
             }
             let mut elements = Numbers::new();
             let code = answer(|| {
-                // SAFETY: the contract of the interface.
+                // SAFETY: `map` is not null, and has a number for each dimension.
                 elements = unsafe { elements_of(ncid, varid, map) }?;
                 Ok(())
             });
@@ -101,7 +104,7 @@ macro_rules! data {
             let (start, count, stride, map) =
                 (start.cast(), count.cast(), stride.cast(), elements.as_ptr().cast());
             let part = Part::Mapped { start, count, stride, map };
-            // SAFETY: the contract of the interface.
+            // SAFETY: the map was made with a number for each dimension; the other pointers are those of the call.
             let code = unsafe { $move(ncid, varid, part, Memory::Own, values) };
             outcome(stringify!($mapped), code, 0, || format!("ncid {ncid}").into_bytes())
         }
@@ -118,6 +121,8 @@ version_2! {
     }
 }
 
+/// # Safety
+/// `start` and `count` are null or have a number for each dimension; `values` is null or has room for the elements.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncvarget(
     ncid: c_int,
@@ -127,7 +132,7 @@ pub unsafe extern "C" fn ncvarget(
     values: *mut c_void,
 ) -> c_int {
     let part = Part::Slab { start: start.cast(), count: count.cast() };
-    // SAFETY: the contract of the interface.
+    // SAFETY: `start` and `count` have a number for each dimension, and `values` room for the elements.
     let code = unsafe { get(ncid, varid, part, Memory::Own, values) };
     outcome("ncvarget", code, 0, || format!("ncid {ncid}; varid {varid}").into_bytes())
 }
@@ -140,6 +145,9 @@ fn record_variables(model: &Model, group: GroupId) -> Vec<(c_int, VarId)> {
 
 /// Moves a record of each variable that memory is given for, by `transfer` with the variable's id, the start, the count
 /// and the memory. Gives the first error's code.
+///
+/// # Safety
+/// `values` is null or has a pointer for each variable with records, each null or to memory for one record.
 unsafe fn each_record(
     ncid: c_int,
     record: c_long,
@@ -158,7 +166,7 @@ unsafe fn each_record(
     if code != NC_NOERR {
         return code;
     }
-    // SAFETY: the contract of the interface.
+    // SAFETY: `values` is null or has a pointer for each variable with records.
     let values = unsafe { list(values, parts.len()) };
     let given = parts.iter().zip(values).filter(|(_, values)| !values.is_null());
     let codes = given.map(|((id, shape), values)| {
@@ -171,7 +179,7 @@ unsafe fn each_record(
 }
 
 version_2! {
-    fn ncrecinq(ncid, vars: *mut c_int, ids: *mut c_int, sizes: *mut c_long) {
+    fn ncrecinq(ncid, vars: Out<c_int>, ids: *mut c_int, sizes: *mut c_long) {
         let mut count = 0;
         let code = answer(|| {
             let (file, group) = find(ncid)?;
@@ -184,7 +192,7 @@ version_2! {
                 vars.into_iter().map(|(id, var)| (id, size_of(var))).collect::<Vec<_>>()
             });
             count = found.len() as c_int;
-            put_all(vars, [count]);
+            vars.put(count);
             put_all(ids, found.iter().map(|(id, _)| *id));
             put_all(sizes, found.iter().map(|(_, size)| *size));
             Ok(())

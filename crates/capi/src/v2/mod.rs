@@ -4,14 +4,14 @@
 pub(crate) mod data;
 pub(crate) mod entities;
 
-use std::ffi::{CStr, c_char, c_int, c_long};
+use std::ffi::{CStr, c_int, c_long};
 use std::io::Write;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use ferrocdf::Code;
 
 use crate::abi::constants::NC_NOERR;
-use crate::abi::pointers::put;
+use crate::abi::pointers::{NameOut, Out, Str};
 use crate::files::open::{nc_create, nc_open};
 use crate::forward::{
     nc_abort, nc_close, nc_def_dim, nc_enddef, nc_inq, nc_inq_dim, nc_inq_dimid, nc_redef, nc_rename_dim,
@@ -64,22 +64,21 @@ pub(crate) fn outcome(routine: &str, code: c_int, given: c_int, about: impl FnOn
 }
 
 /// Text of C for a message.
-///
-/// # Safety
-/// `text` is null or ends in a zero byte.
-pub(crate) unsafe fn quoted<'a>(text: *const c_char) -> &'a [u8] {
-    // SAFETY: as the caller says.
-    if text.is_null() { b"(null)" } else { unsafe { CStr::from_ptr(text) }.to_bytes() }
+pub(crate) fn quoted(text: Str<'_>) -> &[u8] {
+    text.c_str().map_or(b"(null)", CStr::to_bytes)
 }
 
 /// Functions whose errors are told with the id of the file. A body gives a code, and what the function gives without
 /// an error.
 macro_rules! version_2 {
     ($(fn $name:ident($ncid:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {$(
+        /// # Safety
+        /// That of the function of version 3 with the same arguments.
         #[unsafe(no_mangle)]
-        #[allow(unused_unsafe, reason = "some of what the bodies call takes no pointers")]
+        #[allow(unused_unsafe, reason = "some of what the bodies call takes no raw pointers")]
         pub unsafe extern "C" fn $name($ncid: c_int $(, $argument: $type)*) -> c_int {
-            // SAFETY: the contract of the interface.
+            // SAFETY: the body hands on the arguments, whose contract is that of the function of version 3 with the same
+            // arguments.
             let (code, given): (c_int, c_int) = unsafe { $body };
             $crate::v2::outcome(stringify!($name), code, given, || format!("ncid {}", $ncid).into_bytes())
         }
@@ -94,10 +93,10 @@ pub(crate) use version_2;
 /// that were not passed are whatever is there, and are not looked at.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
-pub unsafe extern "C" fn nc_advise(
-    routine: *const c_char,
+pub extern "C" fn nc_advise(
+    routine: Str,
     code: c_int,
-    format: *const c_char,
+    format: Str,
     a: usize,
     b: usize,
     c: usize,
@@ -107,38 +106,34 @@ pub unsafe extern "C" fn nc_advise(
     g: usize,
     h: usize,
 ) {
-    // SAFETY: the contract of the interface; nothing is written to a room of no bytes.
-    let len = unsafe { libc::snprintf(std::ptr::null_mut(), 0, format, a, b, c, d, e, f, g, h) };
+    // SAFETY: `format` ends in a zero byte and asks for no more than was passed; nothing is written to memory of no bytes.
+    let len = unsafe { libc::snprintf(std::ptr::null_mut(), 0, format.as_ptr(), a, b, c, d, e, f, g, h) };
     let mut message = vec![0u8; usize::try_from(len).unwrap_or(0) + 1];
-    // SAFETY: as above; the room is as large as is said.
-    unsafe { libc::snprintf(message.as_mut_ptr().cast(), message.len(), format, a, b, c, d, e, f, g, h) };
+    // SAFETY: the same arguments; the memory is as large as `snprintf` asked for.
+    unsafe {
+        libc::snprintf(message.as_mut_ptr().cast(), message.len(), format.as_ptr(), a, b, c, d, e, f, g, h)
+    };
     message.pop();
-    // SAFETY: the contract of the interface.
-    advise(unsafe { quoted(routine) }, code, &message);
+    advise(quoted(routine), code, &message);
 }
 
 /// A message about a file that has no id.
-unsafe fn file_name(path: *const c_char) -> Vec<u8> {
-    // SAFETY: as the caller says.
-    [b"filename \"".as_slice(), unsafe { quoted(path) }, b"\""].concat()
+fn file_name(path: Str) -> Vec<u8> {
+    [b"filename \"".as_slice(), quoted(path), b"\""].concat()
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nccreate(path: *const c_char, mode: c_int) -> c_int {
+pub extern "C" fn nccreate(path: Str, mode: c_int) -> c_int {
     let mut id = -1;
-    // SAFETY: the contract of the interface.
-    let code = unsafe { nc_create(path, mode, &mut id) };
-    // SAFETY: the contract of the interface.
-    outcome("nccreate", code, id, || unsafe { file_name(path) })
+    let code = nc_create(path, mode, Out::from(&mut id));
+    outcome("nccreate", code, id, || file_name(path))
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncopen(path: *const c_char, mode: c_int) -> c_int {
+pub extern "C" fn ncopen(path: Str, mode: c_int) -> c_int {
     let mut id = -1;
-    // SAFETY: the contract of the interface.
-    let code = unsafe { nc_open(path, mode, &mut id) };
-    // SAFETY: the contract of the interface.
-    outcome("ncopen", code, id, || unsafe { file_name(path) })
+    let code = nc_open(path, mode, Out::from(&mut id));
+    outcome("ncopen", code, id, || file_name(path))
 }
 
 version_2! {
@@ -164,37 +159,37 @@ version_2! {
 
     fn ncsetfill(ncid, mode: c_int) {
         let mut old = -1;
-        (nc_set_fill(ncid, mode, &mut old), old)
+        (nc_set_fill(ncid, mode, Out::from(&mut old)), old)
     }
 
-    fn ncinquire(ncid, dims: *mut c_int, vars: *mut c_int, attrs: *mut c_int, unlimited: *mut c_int) {
+    fn ncinquire(ncid, dims: Out<c_int>, vars: Out<c_int>, attrs: Out<c_int>, unlimited: Out<c_int>) {
         (nc_inq(ncid, dims, vars, attrs, unlimited), ncid)
     }
 
-    fn ncdimdef(ncid, name: *const c_char, len: c_long) {
+    fn ncdimdef(ncid, name: Str, len: c_long) {
         let mut id = -1;
         match usize::try_from(len) {
-            Ok(len) => (nc_def_dim(ncid, name, len, &mut id), id),
+            Ok(len) => (nc_def_dim(ncid, name, len, Out::from(&mut id)), id),
             Err(_) => (Code::EDIMSIZE.0, -1),
         }
     }
 
-    fn ncdimid(ncid, name: *const c_char) {
+    fn ncdimid(ncid, name: Str) {
         let mut id = -1;
-        (nc_inq_dimid(ncid, name, &mut id), id)
+        (nc_inq_dimid(ncid, name, Out::from(&mut id)), id)
     }
 
-    fn ncdiminq(ncid, id: c_int, name: *mut c_char, len: *mut c_long) {
+    fn ncdiminq(ncid, id: c_int, name: NameOut, len: Out<c_long>) {
         let mut found = 0;
-        let code = nc_inq_dim(ncid, id, name, &mut found);
+        let code = nc_inq_dim(ncid, id, name, Out::from(&mut found));
         if code == NC_NOERR {
             // The reference has it through an `int`.
-            put(len, c_long::from(found as c_int));
+            len.put(c_long::from(found as c_int));
         }
         (code, id)
     }
 
-    fn ncdimrename(ncid, id: c_int, name: *const c_char) {
+    fn ncdimrename(ncid, id: c_int, name: Str) {
         (nc_rename_dim(ncid, id, name), id)
     }
 }

@@ -6,7 +6,7 @@ use ferrocdf::array::{ConversionRules, Kind, Stored, convert};
 use ferrocdf::{Atomic, Code, DataModel, Format, Model, RangeCheck, Result, Type, Values, kind_of};
 
 use crate::abi::answer::fail;
-use crate::abi::pointers::{list, text};
+use crate::abi::pointers::{Str, list};
 use crate::values::nested::lay_out;
 use crate::values::number_bytes::{bytes, bytes_mut, zeros};
 
@@ -55,15 +55,17 @@ pub(crate) unsafe fn values_of(
         return fail(Code::EINVAL, "the values are a null pointer");
     }
     if (file, memory) == (Atomic::String, Atomic::String) {
-        // SAFETY: as the caller says.
+        // SAFETY: `given` is not null here, and has `count` pointers.
         let pointers = unsafe { list(given.cast::<*const c_char>(), count) };
-        // SAFETY: as the caller says; a null pointer is a string too.
-        let strings = pointers.iter().map(|&string| unsafe { text(string) }.ok().map(<[u8]>::to_vec));
+        // SAFETY: each pointer is null or to text that ends in a zero byte.
+        let strings = pointers
+            .iter()
+            .map(|&string| unsafe { Str::new(string) }.c_str().map(|text| text.to_bytes().to_vec()));
         return Ok((Values::String(strings.collect()), RangeCheck::InRange));
     }
     let (to, from) = kinds(format, file, memory)?;
     let mut values = zeros(file, count)?;
-    // SAFETY: as the caller says.
+    // SAFETY: `given` has `count` values of the memory type, or is null with none.
     let given = unsafe { list(given.cast::<u8>(), count * from.size()) };
     let fit = convert(
         ConversionRules::Put,
@@ -93,13 +95,13 @@ pub(crate) unsafe fn give_values(
     match (values.ty(), memory) {
         (Type::User(_) | Type::Atomic(Atomic::String), None)
         | (Type::Atomic(Atomic::String), Some(Atomic::String)) => {
-            // SAFETY: as the caller says.
+            // SAFETY: `place` is null or has room for the values in their own type.
             unsafe { put_values(model, place, values) }.map(|()| RangeCheck::InRange)
         }
         (Type::Atomic(file), memory) => {
             let memory = memory.unwrap_or(file);
             check_text(file, memory)?;
-            // SAFETY: as the caller says.
+            // SAFETY: `place` is null or has room for as many values of the memory type.
             unsafe { give_converted(format, values, memory, place) }
         }
         (Type::User(_), Some(Atomic::Char)) => fail(Code::ECHAR, "values of user-defined types are no text"),
@@ -121,7 +123,7 @@ pub(crate) unsafe fn give_converted(
     if place.is_null() {
         return fail(Code::EINVAL, "the memory for the values is a null pointer");
     }
-    // SAFETY: as the caller says; it is not null.
+    // SAFETY: `place` is not null, and has room for as many values of the memory type.
     let room = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), values.len() * to.size()) };
     let rules = if format.has_cdf_model() { ConversionRules::Get } else { ConversionRules::Cast };
     convert(rules, Stored::native(from), bytes(values), Stored::native(to), room)
@@ -138,6 +140,6 @@ pub(crate) unsafe fn put_values(model: &Model, place: *mut c_void, values: &Valu
     let Some(size) = model.size_of(values.ty()).checked_mul(values.len()) else {
         return fail(Code::ENOMEM, format!("{} values are larger than memory", values.len()));
     };
-    // SAFETY: as the caller says; it is not null.
+    // SAFETY: `place` is not null, and has room for `size` bytes.
     lay_out(model, values, unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), size) })
 }

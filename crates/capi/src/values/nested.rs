@@ -11,7 +11,7 @@ use ferrocdf::{Atomic, Code, Error, Model, Result, Type, Values};
 
 use crate::abi::answer::fail;
 use crate::abi::memory::{NcVlen, allocate, copy_of_text};
-use crate::abi::pointers::{list, text};
+use crate::abi::pointers::{Str, list};
 use crate::values::number_bytes::{bytes, bytes_mut, number_of_bytes, zeros};
 use crate::values::owned::{count_of, read_list, reclaim};
 
@@ -39,7 +39,7 @@ pub(crate) fn lay_out(model: &Model, values: &Values, room: &mut [u8]) -> Result
 /// # Safety
 /// There are `count` values of the type, and what hangs from them is as the type says.
 pub(crate) unsafe fn gather(model: &Model, ty: Type, from: *const u8, count: usize) -> Result<Values> {
-    // SAFETY: as the caller says.
+    // SAFETY: there are `count` values of the type, as the caller says.
     unsafe {
         match ty {
             Type::Atomic(atomic) => gather_atomic(atomic, from, count),
@@ -55,12 +55,12 @@ unsafe fn gather_atomic(atomic: Atomic, from: *const u8, count: usize) -> Result
         // SAFETY: there are as many pointers; a null pointer is a string too.
         let string = |at: usize| unsafe {
             let string = from.cast::<*const c_char>().add(at).read_unaligned();
-            text(string).ok().map(<[u8]>::to_vec)
+            Str::new(string).c_str().map(|text| text.to_bytes().to_vec())
         };
         return Ok(Values::String((0..count).map(string).collect()));
     }
     let mut values = zeros(atomic, count)?;
-    // SAFETY: as the caller says.
+    // SAFETY: a number or a character has `atomic.size()` bytes, and there are `count`.
     bytes_mut(&mut values).copy_from_slice(unsafe { list(from, count * atomic.size()) });
     Ok(values)
 }
@@ -76,7 +76,7 @@ unsafe fn gather_each(model: &Model, id: TypeId, from: *const u8, count: usize) 
 /// # Safety
 /// That of [`gather`], for one value.
 unsafe fn gather_value(model: &Model, id: TypeId, from: *const u8) -> Result<Value> {
-    // SAFETY: as the caller says; a field lies within its compound.
+    // SAFETY: `from` is one value of the type; a field lies within its compound.
     unsafe {
         match &model.user_type(id).class {
             Class::Compound { size, fields } => {
@@ -104,7 +104,7 @@ unsafe fn gather_field(model: &Model, field: &Field, from: *const u8, size: usiz
     if bytes.and_then(|bytes| field.offset.checked_add(bytes)).is_none_or(|end| end > size) {
         return fail(Code::EBADTYPE, format!("field \"{}\" lies outside its type", field.name));
     }
-    // SAFETY: as the caller says, and as seen above.
+    // SAFETY: the elements of the field end within the `size` bytes of the compound, as was just checked.
     let values = unsafe { gather(model, field.ty, from.add(field.offset), count) }?;
     Ok(match values {
         Values::User(_, mut list) if field.shape.is_empty() => match list.pop() {

@@ -10,7 +10,7 @@ use ferrocdf::{Code, Model, Result, Type};
 
 use crate::abi::answer::fail;
 use crate::abi::memory::{NcVlen, allocate, copy_of_text, free};
-use crate::abi::pointers::text;
+use crate::abi::pointers::Str;
 
 /// Values of a field; of text of fixed length its bytes.
 pub(crate) fn count_of(field: &Field) -> usize {
@@ -29,7 +29,7 @@ pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: us
     for at in 0..count {
         // SAFETY: it is one of the values.
         let value = unsafe { values.add(at * size) };
-        // SAFETY: as the caller says; a compound's fields lie within it.
+        // SAFETY: `value` is one value of the type; a field lies within its compound.
         unsafe {
             match ty {
                 Type::Atomic(_) => free(value.cast::<*mut c_char>().read_unaligned()),
@@ -57,7 +57,7 @@ pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: us
 /// # Safety
 /// There is a list.
 pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
-    // SAFETY: as the caller says.
+    // SAFETY: `value` is one `nc_vlen_t`, perhaps not aligned.
     let list = unsafe { value.cast::<NcVlen>().read_unaligned() };
     if list.len > 0 && list.values.is_null() {
         return fail(Code::EINVAL, format!("a list of {} elements is a null pointer", list.len));
@@ -72,19 +72,22 @@ pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
 pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8, count: usize) -> Result<()> {
     let size = model.size_of(ty);
     if model.is_flat(ty) {
-        // SAFETY: as the caller says.
+        // SAFETY: both have `count * size` bytes and do not overlap: the copy is new to the caller.
         unsafe { to.copy_from_nonoverlapping(from, count * size) };
         return Ok(());
     }
     for at in 0..count {
-        // SAFETY: as the caller says; a compound's fields lie within it.
+        // SAFETY: both have `count` values; a field lies within its compound.
         unsafe {
             let (from, to) = (from.add(at * size), to.add(at * size));
             match ty {
                 Type::Atomic(_) => {
                     let string = from.cast::<*const c_char>().read_unaligned();
-                    let copied =
-                        if string.is_null() { std::ptr::null_mut() } else { copy_of_text(text(string)?)? };
+                    let copied = if string.is_null() {
+                        std::ptr::null_mut()
+                    } else {
+                        copy_of_text(Str::new(string).bytes()?)?
+                    };
                     to.cast::<*mut c_char>().write_unaligned(copied);
                 }
                 Type::User(id) => match &model.user_type(id).class {
@@ -108,7 +111,7 @@ pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8,
 /// # Safety
 /// There is a list, and room for one.
 unsafe fn copy_list(model: &Model, base: Type, from: *const u8, to: *mut u8) -> Result<()> {
-    // SAFETY: as the caller says; the copy of the elements is as large as they are.
+    // SAFETY: `from` and `to` are one `nc_vlen_t` each; the new memory has as many elements as the list.
     unsafe {
         let list = read_list(from)?;
         let values = if list.len == 0 {

@@ -7,12 +7,14 @@ use ferrocdf::{Atomic, Code, File, Model, Owner, Result, Type, Values, VarId};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::FILL_VALUE;
-use crate::abi::pointers::put;
+use crate::abi::pointers::Out;
 use crate::model::entities::{check_not_global, variable};
 use crate::open::ids::find;
 use crate::values::conversion::put_values;
 use crate::values::nested::gather;
 
+/// # Safety
+/// `value` is null or one value of the variable's type, not read if `no_fill` is set.
 pub unsafe extern "C" fn nc_def_var_fill(
     ncid: c_int,
     varid: c_int,
@@ -43,7 +45,7 @@ pub unsafe extern "C" fn nc_def_var_fill(
         let value = if value.is_null() || no_fill {
             None
         } else {
-            // SAFETY: the contract of the interface: the value is of the variable's type.
+            // SAFETY: `value` is not null, and one value of the variable's type.
             Some(unsafe { gather(&model, ty, value.cast(), 1) }?)
         };
         drop(model);
@@ -66,10 +68,12 @@ fn set_fill_value(model: &mut Model, var: VarId, value: Values) -> Result<()> {
     model.put_attr(owner, FILL_VALUE, value)
 }
 
+/// # Safety
+/// `value` is null or has room for one value of the variable's type, or for all values of an attribute `_FillValue` of another type.
 pub unsafe extern "C" fn nc_inq_var_fill(
     ncid: c_int,
     varid: c_int,
-    no_fill: *mut c_int,
+    no_fill: Out<c_int>,
     value: *mut c_void,
 ) -> c_int {
     answer(|| {
@@ -78,13 +82,12 @@ pub unsafe extern "C" fn nc_inq_var_fill(
         let var = variable(&model, group, varid)?;
         file.caches.set_asked(var);
         let described = model.var(var);
-        // SAFETY: the contract of the interface.
-        unsafe { put(no_fill, c_int::from(described.storage.no_fill)) };
+        no_fill.put(c_int::from(described.storage.no_fill));
         if value.is_null() {
             return Ok(());
         }
         if !model.format().has_cdf_model() {
-            // SAFETY: the contract of the interface.
+            // SAFETY: `value` is not null, and has room for one value of the variable's type.
             return unsafe { give_fill(file.file(), &model, var, value) };
         }
         let own = described.attrs.find(FILL_VALUE.as_bytes()).map(|attr| attr.value.clone());
@@ -93,7 +96,7 @@ pub unsafe extern "C" fn nc_inq_var_fill(
             Some(fill) => fill,
             None => Values::default_fill(model.atomic_type(var)?),
         };
-        // SAFETY: the contract of the interface.
+        // SAFETY: `value` has room for the fill value, or for an attribute of that name as it is.
         unsafe { put_values(&model, value, &fill) }
     })
 }
@@ -108,16 +111,16 @@ unsafe fn give_fill(file: &File, model: &Model, var: VarId, place: *mut c_void) 
         return Ok(());
     }
     if let Some(fill) = file.fill_value(var)? {
-        // SAFETY: as the caller says.
+        // SAFETY: `place` has room for one value of the variable's type, which a fill value is.
         return unsafe { put_values(model, place, &fill) };
     }
     if let Type::User(id) = described.ty
         && let Class::Enum { base, .. } = model.user_type(id).class
     {
-        // SAFETY: as the caller says.
+        // SAFETY: an enumeration is as large as its base type.
         return unsafe { put_values(model, place, &Values::default_fill(base)) };
     }
-    // SAFETY: as the caller says.
+    // SAFETY: `place` has room for one value, of `size_of` its type.
     let room = unsafe { std::slice::from_raw_parts_mut(place.cast::<u8>(), model.size_of(described.ty)) };
     room.fill(0);
     Ok(())

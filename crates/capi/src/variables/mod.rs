@@ -3,14 +3,14 @@
 pub(crate) mod copy;
 pub(crate) mod fill_values;
 
-use std::ffi::{c_char, c_int};
-use std::ptr::null_mut as no;
+use std::ffi::c_int;
+use std::ptr::null_mut;
 
 use ferrocdf::{Atomic, Code, DimId, Name, Owner, Type};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::NC_GLOBAL;
-use crate::abi::pointers::{list, put, put_all, put_name, text};
+use crate::abi::pointers::{NameOut, Out, Str, list, put_all};
 use crate::files::inquire::nc_inq_natts;
 use crate::model::entities::{attrs, check_not_global, variable};
 use crate::model::names::{check_longer, check_new, check_wanted, renamed};
@@ -23,13 +23,15 @@ const MOST_DIMS: usize = 1024;
 /// What HDF5 has room for.
 const MOST_DIMS_OF_HDF5: c_int = 32;
 
+/// # Safety
+/// `dims` is null or has `dims_count` ids.
 pub unsafe extern "C" fn nc_def_var(
     ncid: c_int,
-    name: *const c_char,
+    name: Str,
     ty: c_int,
     dims_count: c_int,
     dims: *const c_int,
-    id: *mut c_int,
+    id: Out<c_int>,
 ) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -39,8 +41,7 @@ pub unsafe extern "C" fn nc_def_var(
             return fail(Code::EMAXDIMS, format!("{dims_count} dimensions, {MOST_DIMS_OF_HDF5} are allowed"));
         }
         file.check_define_mode()?;
-        // SAFETY: the contract of the interface.
-        let name = Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(name.bytes()?)?;
         let ty = type_of(ty)?;
         file.file().look(|model| {
             model.check_type(ty)?;
@@ -52,7 +53,7 @@ pub unsafe extern "C" fn nc_def_var(
         if dims_count < 0 || (dims_count > 0 && dims.is_null()) {
             return fail(Code::EINVAL, format!("{dims_count} dimensions, at {dims:?}"));
         }
-        // SAFETY: the contract of the interface.
+        // SAFETY: `dims` has `dims_count` ids: a null pointer was refused unless there are none.
         let dims = unsafe { list(dims, dims_count as usize) };
         // A negative id becomes one that is too large.
         let dims: Vec<DimId> = dims.iter().map(|&id| DimId(id as u32)).collect();
@@ -68,17 +69,15 @@ pub unsafe extern "C" fn nc_def_var(
             }
             Ok(model.group(group).vars.len() - 1)
         })?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, varid as c_int) };
+        id.put(varid as c_int);
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_varid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         ask_of(ncid, |file, model, group| {
-            // SAFETY: the contract of the interface.
-            let name = unsafe { text(name) }?;
+            let name = name.bytes()?;
             if !file.is_classic() {
                 if id.is_null() {
                     // The reference does not look for the variable either.
@@ -89,43 +88,40 @@ pub unsafe extern "C" fn nc_inq_varid(ncid: c_int, name: *const c_char, id: *mut
             let Some(position) = model.find_var_position(group, name) else {
                 return fail(Code::ENOTVAR, format!("no variable \"{}\"", name.escape_ascii()));
             };
-            // SAFETY: the contract of the interface.
-            unsafe { put(id, position as c_int) };
+            id.put(position as c_int);
             Ok(())
         })
     })
 }
 
+/// # Safety
+/// `dims` is null or has room for an id for each dimension of the variable.
 pub unsafe extern "C" fn nc_inq_var(
     ncid: c_int,
     varid: c_int,
-    name: *mut c_char,
-    ty: *mut c_int,
-    dims_count: *mut c_int,
+    name: NameOut,
+    ty: Out<c_int>,
+    dims_count: Out<c_int>,
     dims: *mut c_int,
-    attrs_count: *mut c_int,
+    attrs_count: Out<c_int>,
 ) -> c_int {
     answer(|| {
         ask_of(ncid, |file, model, group| {
             if varid == NC_GLOBAL && !attrs_count.is_null() && !model.format().has_cdf_model() {
-                // SAFETY: the contract of the interface.
-                unsafe { put(attrs_count, attrs(model, Owner::Group(group))?.len() as c_int) };
+                attrs_count.put(attrs(model, Owner::Group(group))?.len() as c_int);
                 return Ok(());
             }
             let id = variable(model, group, varid)?;
             file.caches.set_asked(id);
             let var = model.var(id);
             if !attrs_count.is_null() {
-                // SAFETY: the contract of the interface.
-                unsafe { put(attrs_count, attrs(model, Owner::Var(id))?.len() as c_int) };
+                attrs_count.put(attrs(model, Owner::Var(id))?.len() as c_int);
             }
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put_name(name, var.name.as_bytes());
-                put(ty, number_of(var.ty));
-                put(dims_count, var.dims.len() as c_int);
-                put_all(dims, var.dims.iter().map(|dim| dim.0 as c_int));
-            }
+            name.put(var.name.as_bytes());
+            ty.put(number_of(var.ty));
+            dims_count.put(var.dims.len() as c_int);
+            // SAFETY: `dims` is null or has room for the dimensions of the variable (`nc_inq_varndims`).
+            unsafe { put_all(dims, var.dims.iter().map(|dim| dim.0 as c_int)) };
             Ok(())
         })
     })
@@ -133,35 +129,34 @@ pub unsafe extern "C" fn nc_inq_var(
 
 /// A function that gives one of the things that [`nc_inq_var`] gives.
 macro_rules! part_of_inq_var {
-    ($function:ident($value:ident: *mut $type:ty) => ($($argument:expr),*)) => {
-        pub unsafe extern "C" fn $function(ncid: c_int, varid: c_int, $value: *mut $type) -> c_int {
-            // SAFETY: the contract of the interface.
+    ($function:ident($value:ident: $type:ty) => ($($argument:expr),*)) => {
+        pub unsafe extern "C" fn $function(ncid: c_int, varid: c_int, $value: $type) -> c_int {
+            // SAFETY: a `dims` has room for the dimensions of the variable; all other arguments carry their contract.
             unsafe { nc_inq_var(ncid, varid, $($argument),*) }
         }
     };
 }
 
-part_of_inq_var!(nc_inq_varname(name: *mut c_char) => (name, no(), no(), no(), no()));
-part_of_inq_var!(nc_inq_vartype(ty: *mut c_int) => (no(), ty, no(), no(), no()));
-part_of_inq_var!(nc_inq_varndims(count: *mut c_int) => (no(), no(), count, no(), no()));
-part_of_inq_var!(nc_inq_vardimid(dims: *mut c_int) => (no(), no(), no(), dims, no()));
+part_of_inq_var!(nc_inq_varname(name: NameOut) => (name, Out::NULL, Out::NULL, null_mut(), Out::NULL));
+part_of_inq_var!(nc_inq_vartype(ty: Out<c_int>) => (NameOut::NULL, ty, Out::NULL, null_mut(), Out::NULL));
+part_of_inq_var!(nc_inq_varndims(count: Out<c_int>) => (NameOut::NULL, Out::NULL, count, null_mut(), Out::NULL));
+part_of_inq_var!(nc_inq_vardimid(dims: *mut c_int) => (NameOut::NULL, Out::NULL, Out::NULL, dims, Out::NULL));
 
-pub unsafe extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, count: *mut c_int) -> c_int {
-    // SAFETY: the contract of the interface.
+pub extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, count: Out<c_int>) -> c_int {
+    // SAFETY: no list is asked for.
     unsafe {
         match varid {
             NC_GLOBAL => nc_inq_natts(ncid, count),
-            _ => nc_inq_var(ncid, varid, no(), no(), no(), no(), count),
+            _ => nc_inq_var(ncid, varid, NameOut::NULL, Out::NULL, Out::NULL, null_mut(), count),
         }
     }
 }
 
-pub unsafe extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: *const c_char) -> c_int {
+pub extern "C" fn nc_rename_var(ncid: c_int, varid: c_int, name: Str) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let writable = file.writable()?;
-        // SAFETY: the contract of the interface.
-        let name = Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(name.bytes()?)?;
         let _state = file.state();
         let model = file.model();
         let found = || variable(&model, group, varid);

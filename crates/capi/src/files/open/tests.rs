@@ -3,8 +3,7 @@
 use std::ffi::CString;
 
 use super::*;
-use crate::files::close::nc_close;
-use crate::files::delete::nc_delete;
+use crate::tests::c::{nc_close, nc_create, nc_delete, nc_open, nc_set_default_format};
 
 #[test]
 fn file_urls_are_paths() {
@@ -84,7 +83,6 @@ fn names_of_zarr_stores_make_stores_unless_a_format_is_asked_for() {
     }
     // SAFETY: null is allowed for the format that was set before.
     unsafe {
-        use crate::files::default_format::nc_set_default_format;
         assert_eq!(nc_set_default_format(Format::CLASSIC.number(), std::ptr::null_mut()), 0);
         assert_eq!(create("c.zarr", 0), 0);
         assert_eq!(magic("c.zarr"), b"CDF\x01");
