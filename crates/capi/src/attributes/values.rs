@@ -98,6 +98,8 @@ macro_rules! functions {
         const _: () = {
             const MEMORY: Option<Atomic> = $memory;
 
+            /// # Safety
+            /// That of [`put_attribute`], for memory of the type of the row.
             #[unsafe(export_name = concat!("nc_put_att", $suffix))]
             unsafe extern "C" fn put_(
                 ncid: c_int, varid: c_int, name: Str, $($ty: c_int,)? len: usize, values: *const $put,
@@ -106,6 +108,8 @@ macro_rules! functions {
                 unsafe { put_attribute((ncid, varid, name), $type, len, values.cast(), MEMORY) }
             }
 
+            /// # Safety
+            /// That of [`get_attribute`], for memory of the type of the row.
             #[unsafe(export_name = concat!("nc_get_att", $suffix))]
             unsafe extern "C" fn get_(ncid: c_int, varid: c_int, name: Str, values: *mut $get) -> c_int {
                 // SAFETY: `values` is null or has room for the attribute in the type of this row.

@@ -25,7 +25,7 @@ pub struct Filterspec {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_h5filterspec_fix8(bytes: *mut u8, _decode: c_int) {
     if !bytes.is_null() {
-        // SAFETY: there are 8 bytes by the contract of the interface.
+        // SAFETY: the pointer is not null, so there are 8 bytes.
         fix8(unsafe { &mut *bytes.cast() }, cfg!(target_endian = "big"));
     }
 }
@@ -104,7 +104,7 @@ fn new_list(filters: &[Spec]) -> Result<*mut *mut Filterspec> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_h5filterspec_free(spec: *mut Filterspec) {
     if !spec.is_null() {
-        // SAFETY: both are from `malloc` by the contract of the interface.
+        // SAFETY: both are from `malloc`, as the function says.
         unsafe {
             free((*spec).params);
             free(spec);

@@ -149,7 +149,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_parsen(
             into.ndirs = 0;
             return Ok(());
         }
-        // SAFETY: there are `len` bytes or a zero byte before that, by the contract of the interface.
+        // SAFETY: there are `len` bytes or a zero byte before that, as the function says.
         let bytes = unsafe { list(path.cast::<u8>(), libc::strnlen(path, len)) };
         into.store(&parse(bytes, separator_or_usual(separator)))
     })
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_clear(list_: *mut PluginList) -> c_in
         // SAFETY: `dirs` is null or has `ndirs` texts.
         let dirs = unsafe { list(into.dirs, into.ndirs) };
         if !dirs.is_empty() {
-            // SAFETY: all are from `malloc` by the contract of the interface.
+            // SAFETY: all are from `malloc`, as the function says.
             unsafe {
                 dirs.iter().for_each(|dir| free(*dir));
                 free(into.dirs);
@@ -229,6 +229,8 @@ pub unsafe extern "C" fn ncaux_plugin_path_reclaim(list: *mut PluginList) -> c_i
 /// A function that adds a folder somewhere.
 macro_rules! add {
     ($name:ident, $at:expr) => {
+        /// # Safety
+        /// `list` is null or one list, whose `dirs` is null, or from `malloc` with `ndirs` texts.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(list: *mut PluginList, folder: Str) -> c_int {
             answer(|| {
@@ -263,7 +265,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_stringget(len: c_int, place: *mut c_c
         let len = length(len, place)?;
         let mut text = as_text();
         text.resize(len, 0);
-        // SAFETY: there is room for `len` bytes by the contract of the interface.
+        // SAFETY: there is room for `len` bytes, as the function says.
         unsafe { place.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), len) };
         Ok(())
     })
@@ -277,7 +279,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_stringget(len: c_int, place: *mut c_c
 pub unsafe extern "C" fn ncaux_plugin_path_stringset(len: c_int, path: *const c_char) -> c_int {
     answer(|| {
         let len = length(len, path)?;
-        // SAFETY: there are `len` bytes or a zero byte before that, by the contract of the interface.
+        // SAFETY: there are `len` bytes or a zero byte before that, as the function says.
         let bytes = unsafe { list(path.cast::<u8>(), libc::strnlen(path, len)) };
         set_folders(parse(bytes, FORTRAN_SEPARATOR));
         Ok(())

@@ -16,7 +16,7 @@ fn bounds(part: &Part) -> Option<impl Fn(usize) -> (u64, u64)> {
         _ => return None,
     };
     Some(move |dim| {
-        // SAFETY: both have a number for each dimension, by the contract of the interface.
+        // SAFETY: both have a number for each dimension, as the function says.
         unsafe { (*start.add(dim) as u64, count.map_or(1, |count| *count.add(dim) as u64)) }
     })
 }
@@ -38,14 +38,14 @@ pub(crate) unsafe fn transfer(call: &Call) -> Option<Result<RangeCheck>> {
     }
     let var = (GroupId::ROOT, var);
     if call.buffer.way == Way::Get {
-        // SAFETY: there is room for the elements that are asked for, by the contract of the interface.
+        // SAFETY: there is room for the elements that are asked for, as the function says.
         let memory = |count| unsafe { std::slice::from_raw_parts_mut(values, count * kind.size()) };
         return open.file().read_few(var, kind, bounds, memory);
     }
     if !open.is_classic() || open.mode & NC_SHARE != 0 {
         return None;
     }
-    // SAFETY: the elements are there, by the contract of the interface.
+    // SAFETY: the elements are there, as the function says.
     let memory = |count| unsafe { std::slice::from_raw_parts(values, count * kind.size()) };
     open.writable().ok()?.write_few(var, kind, bounds, memory)
 }

@@ -326,8 +326,8 @@ impl Request {
         })
         .ok_or_else(too_large)?;
         let origin = low.unsigned_abs() / kind.size();
-        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, by the
-        // contract of the interface.
+        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, as the
+        // function says.
         let first = unsafe { values.cast::<u8>().offset(low) };
         let (file, var) = (self.file.file(), self.target.var);
         if way == Way::Get {

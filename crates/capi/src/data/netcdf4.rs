@@ -132,9 +132,9 @@ impl Request {
         let fit = unsafe {
             match (kind, self.buffer.way) {
                 (Some(kind), Way::Get) => self.read_numbers(&selection, kind, steps),
-                (None, Way::Get) => self.read_trees(&selection, steps).map(|()| RangeCheck::InRange),
+                (None, Way::Get) => self.read_nested(&selection, steps).map(|()| RangeCheck::InRange),
                 (Some(kind), Way::Put) => self.write_numbers(&selection, kind, steps),
-                (None, Way::Put) => self.write_trees(&selection, steps),
+                (None, Way::Put) => self.write_nested(&selection, steps),
             }
         }?;
         if self.buffer.way == Way::Put {
@@ -164,8 +164,8 @@ impl Request {
             Some((low.checked_mul(size as isize)?, len.checked_mul(size as isize)? as usize))
         })
         .ok_or_else(too_large)?;
-        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, by the
-        // contract of the interface, and nobody else uses it meanwhile.
+        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, as the
+        // function says, and nobody else uses it meanwhile.
         let bytes = unsafe {
             let first = self.buffer.values.cast::<u8>().offset(low);
             std::slice::from_raw_parts_mut(first, len)
@@ -205,7 +205,7 @@ impl Request {
 
     /// # Safety
     /// That of [`Request::elements`], in the variable's own type; what hangs from values is as the type says.
-    unsafe fn write_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
+    unsafe fn write_nested(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let (model, ty) = (self.file.model(), self.target.ty);
         let size = model.size_of(ty);
         // SAFETY: the memory has values of the variable's own type; they are only read.
@@ -222,7 +222,7 @@ impl Request {
 
     /// # Safety
     /// That of [`Request::elements`], in the variable's own type.
-    unsafe fn read_trees(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<()> {
+    unsafe fn read_nested(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<()> {
         let model = self.file.model();
         let size = model.size_of(self.target.ty);
         // SAFETY: the memory is for values of the variable's own type.

@@ -72,7 +72,7 @@ pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMem
         if path.is_null() || memio.is_null() {
             return fail(Code::EINVAL, "nc_open_memio takes a path and memory");
         }
-        // SAFETY: it is not null, so it is valid by the contract of the interface.
+        // SAFETY: `memio` is not null, so it is one `NC_memio` that only this call uses.
         let memio = unsafe { &mut *memio };
         if memio.memory.is_null() || memio.size < SHORTEST || mode & NC_MMAP != 0 {
             return fail(Code::EINVAL, "nc_open_memio takes at least 8 bytes of memory, and no NC_MMAP");
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMem
             find_file(new)?.given.iter().for_each(|given| given.ours.store(true, Ordering::Relaxed));
         }
         if writes && !locked {
-            // SAFETY: the caller gave it away, and it is from `malloc`, by the contract of the interface.
+            // SAFETY: the caller gave it away, and it is from `malloc`, as the function says.
             unsafe { free(memio.memory) };
             memio.memory = std::ptr::null_mut();
         }
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_i
                 (copy_of(&bytes)?.cast(), bytes.len())
             }
         };
-        // SAFETY: `memio` is valid by the contract of the interface.
+        // SAFETY: `memio` is not null, so it is one `NC_memio`.
         unsafe {
             (*memio).size = size;
             (*memio).memory = memory;

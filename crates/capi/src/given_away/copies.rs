@@ -117,7 +117,7 @@ pub unsafe extern "C" fn nc_copy_data_all(
         } else {
             allocate::<u8>(count.saturating_mul(model.size_of(known)))?
         };
-        // SAFETY: there is room for the copy; the rest is the contract of the interface.
+        // SAFETY: there is room for the copy; `values` is null or has `count` values of the type.
         let copied = unsafe { copy_checked(ncid, ty, values, count, new.cast()) };
         if place.is_null() {
             // SAFETY: nobody else knows of the copy, which is whole, or zero from some value on.
@@ -135,6 +135,8 @@ pub unsafe extern "C" fn nc_copy_data_all(
 /// A function of `netcdf_aux.h` that is another name for one of `netcdf.h`.
 macro_rules! other_name {
     ($name:ident, $same:path, ($($argument:ident: $type:ty),*)) => {
+        /// # Safety
+        /// That of the function of `netcdf.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(ncid: c_int, ty: c_int, $($argument: $type),*) -> c_int {
             // SAFETY: the other name has the contract of `$same`.

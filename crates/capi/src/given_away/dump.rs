@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::io::Write;
 
 use ferrocdf::model::{Class, Field};
+use ferrocdf::nested::elements_of;
 use ferrocdf::{Atomic, Model, Result, Type};
 
 use crate::abi::answer::answer;
@@ -11,7 +12,7 @@ use crate::abi::memory::copy_of_text;
 use crate::abi::pointers::{Out, Str};
 use crate::given_away::copies::{check, other_name};
 use crate::model::type_numbers::known_type;
-use crate::values::owned::{count_of, read_list};
+use crate::values::owned::read_list;
 
 /// Writes values one behind the other.
 ///
@@ -138,7 +139,7 @@ unsafe fn dump_field(model: &Model, field: &Field, value: *const u8, to: &mut Ve
     to.extend(field.name.as_bytes());
     append(to, format_args!("({})", shape.join(",")));
     // SAFETY: `value` is one value of the compound, so the field has all its elements there.
-    unsafe { dump(model, field.ty, value.add(field.offset), count_of(field), to) }
+    unsafe { dump(model, field.ty, value.add(field.offset), elements_of(field), to) }
 }
 
 fn append(to: &mut Vec<u8>, what: std::fmt::Arguments<'_>) {

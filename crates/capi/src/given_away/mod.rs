@@ -20,7 +20,7 @@ pub unsafe extern "C" fn nc_free_string(count: usize, strings: *mut *mut c_char)
             return fail(Code::EINVAL, "the strings are a null pointer");
         }
         for at in 0..count {
-            // SAFETY: there are `count` strings from `malloc` by the contract of the interface.
+            // SAFETY: there are `count` strings from `malloc`, as the function says.
             unsafe { free(*strings.add(at)) };
         }
         Ok(())
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn nc_free_vlens(count: usize, vlens: *mut NcVlen) -> c_in
             return fail(Code::EINVAL, "the lists are a null pointer");
         }
         for at in 0..count {
-            // SAFETY: there are `count` lists, their elements from `malloc`, by the contract of the interface.
+            // SAFETY: there are `count` lists, their elements from `malloc`, as the function says.
             unsafe { free((*vlens.add(at)).values) };
         }
         Ok(())

@@ -62,7 +62,7 @@ pub(crate) struct GivenMemory {
 impl Drop for GivenMemory {
     fn drop(&mut self) {
         if *self.ours.get_mut() {
-            // SAFETY: the caller gave it away, it is from `malloc` by the contract of the interface, or null.
+            // SAFETY: the caller gave it away, it is from `malloc`, as the function says, or null.
             unsafe { free(*self.memory.get_mut()) };
         }
     }

@@ -111,7 +111,7 @@ mod tests {
         fs::write(store.join("v/.zarray"), array).unwrap();
         let url = CString::new(format!("file://{}#mode=zarr", store.display())).unwrap();
         let (mut ncid, mut count, mut ids) = (0, 0usize, [77; 4]);
-        // SAFETY: the contract of the interface: there is room for all filters.
+        // SAFETY: the URL ends in a zero byte, and there is room for all filters.
         unsafe {
             assert_eq!(nc_open(url.as_ptr(), 0, &mut ncid), 0);
             assert_eq!(nc_inq_var_filter_ids(ncid, 0, &mut count, ids.as_mut_ptr()), 0);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void};
 
 use ferrocdf::model::{Class, Field, Name, UserType};
+use ferrocdf::nested::elements_of;
 use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
 
 use crate::abi::answer::{answer, fail};
@@ -14,7 +15,6 @@ use crate::abi::pointers::{NameOut, Out, Str, list};
 use crate::model::type_numbers::{known_type, number_of, type_of};
 use crate::open::ids::find_enhanced;
 use crate::types::inquire::nc_inq_user_type;
-use crate::values::owned::count_of;
 
 /// The alignment of a type in C.
 fn alignment(model: &Model, ty: Type) -> usize {
@@ -207,7 +207,7 @@ fn lay_out(ncid: c_int, fields: &[(Vec<u8>, c_int, Vec<usize>)]) -> Result<Class
             shape: shape.clone(),
             chars: 1,
         };
-        let size = model.size_of(ty).checked_mul(count_of(&field));
+        let size = model.size_of(ty).checked_mul(elements_of(&field));
         let Some(after) = size.and_then(|size| field.offset.checked_add(size)) else {
             return fail(Code::EINVAL, "the type is larger than memory");
         };

@@ -8,6 +8,8 @@ use crate::abi::pointers::{NameOut, Out};
 /// A function that gives part of what another one gives.
 macro_rules! part_of {
     ($($function:ident($value:ident: $type:ty $(, $field:ident)?) => $whole:ident($($argument:expr),*);)*) => {$(
+        /// # Safety
+        /// A raw pointer is null or has room for the lengths of the field.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function(ncid: c_int, ty: c_int, $($field: c_int,)? $value: $type) -> c_int {
             // SAFETY: a `shape` has room for the lengths of the field; all other arguments carry their contract.

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_longlong, c_void};
 
 use ferrocdf::model::Class;
+use ferrocdf::nested::integer;
 use ferrocdf::{Atomic, Code, Model, Name, Result, Type};
 
 use crate::abi::answer::{answer, fail};
@@ -11,7 +12,6 @@ use crate::abi::pointers::{NameOut, Out, Str, list, put_all};
 use crate::model::type_numbers::{type_of, user_type};
 use crate::open::ids::find_enhanced;
 use crate::types::define::{define, inquire, wrong_class};
-use crate::values::number_bytes::number_of_bytes;
 
 pub extern "C" fn nc_def_enum(ncid: c_int, base: c_int, name: Str, id: Out<c_int>) -> c_int {
     let class = |_: &Model| match type_of(base)? {
@@ -38,9 +38,12 @@ pub unsafe extern "C" fn nc_insert_enum(ncid: c_int, ty: c_int, name: Str, value
             let Class::Enum { base, members } = &mut model.user_type_mut(id).class else {
                 return wrong_class();
             };
-            // SAFETY: `value` is null or one value of the base type.
+            if value.is_null() {
+                return fail(Code::EINVAL, "the value is a null pointer");
+            }
+            // SAFETY: `value` is not null, and one value of the base type.
             let bytes = unsafe { list(value.cast::<u8>(), base.size()) };
-            members.push((name, number_of_bytes(*base, bytes)?));
+            members.push((name, integer(*base, bytes)?));
             Ok(())
         })
     })

@@ -42,7 +42,7 @@ struct Format {
 #[derive(Clone, Copy)]
 struct Table(*const Dispatch);
 
-// SAFETY: the table is only read, and a program that changes it while it is used breaks the contract of the interface.
+// SAFETY: the table is only read, and stays as it is until the process ends (`nc_def_user_format`).
 unsafe impl Send for Table {}
 // SAFETY: threads only read the table, too.
 unsafe impl Sync for Table {}
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn nc_def_user_format(mode: c_int, table: *const c_void, m
             return fail(Code::EINVAL, format!("a magic number has at most {MAGIC_LEN} bytes"));
         }
         let table: *const Dispatch = table.cast();
-        // SAFETY: a table begins with its model and its version, both `int`, by the contract of the interface.
+        // SAFETY: a table begins with its model and its version, both `int`, as the function says.
         let [_model, version] = unsafe { table.cast::<[c_int; 2]>().read() };
         if version != DISPATCH_VERSION {
             return fail(Code::EINVAL, format!("the table has version {version}, not {DISPATCH_VERSION}"));

@@ -58,6 +58,8 @@ macro_rules! data {
             }
         }
 
+        /// # Safety
+        /// The contract of a transfer.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $strided(
             ncid: c_int,
@@ -77,6 +79,8 @@ macro_rules! data {
             outcome(stringify!($strided), code, 0, || format!("ncid {ncid}").into_bytes())
         }
 
+        /// # Safety
+        /// The contract of a transfer, with a map in bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $mapped(
             ncid: c_int,

@@ -3,12 +3,12 @@
 use std::ffi::{c_char, c_void};
 
 use ferrocdf::array::{ConversionRules, Kind, Stored, convert};
+use ferrocdf::nested::{bytes, bytes_mut, zeros};
 use ferrocdf::{Atomic, Code, DataModel, Format, Model, RangeCheck, Result, Type, Values, kind_of};
 
 use crate::abi::answer::fail;
 use crate::abi::pointers::{Str, list};
 use crate::values::nested::lay_out;
-use crate::values::number_bytes::{bytes, bytes_mut, zeros};
 
 /// Fails between text and numbers, which do not convert to each other.
 fn check_text(one: Atomic, other: Atomic) -> Result<()> {

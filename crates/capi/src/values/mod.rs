@@ -2,5 +2,4 @@
 
 pub(crate) mod conversion;
 pub(crate) mod nested;
-pub(crate) mod number_bytes;
 pub(crate) mod owned;

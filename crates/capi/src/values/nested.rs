@@ -1,228 +1,94 @@
-//! Values that are trees, as C programs have them in memory: strings and lists in memory of `malloc`, fields at the
-//! offsets of their type. [`lay_out`] makes them, [`gather`] reads them.
+//! Nested values as C programs have them: what `ferrocdf::nested` says of flat bytes, with pointers to memory of `malloc` in the
+//! slots.
 //!
-//! The decision that shaped it: memory is zero before anything is put into it, and the memory of a list is part of the
-//! whole before its elements are made. So whatever fails, [`reclaim`] frees just what was made.
+//! Memory is zero before anything is put into it, and the memory of a list is part of the whole before its elements are made. So
+//! whatever fails, [`reclaim`] frees just what was made.
 
 use std::ffi::c_char;
 
-use ferrocdf::model::{Class, Field, TypeId, Value};
-use ferrocdf::{Atomic, Code, Error, Model, Result, Type, Values};
+use ferrocdf::nested::{self, NestedReader, NestedWriter};
+use ferrocdf::{Code, Model, Result, Type, Values};
 
 use crate::abi::answer::fail;
 use crate::abi::memory::{NcVlen, allocate, copy_of_text};
 use crate::abi::pointers::{Str, list};
-use crate::values::number_bytes::{bytes, bytes_mut, number_of_bytes, zeros};
-use crate::values::owned::{count_of, read_list, reclaim};
+use crate::values::owned::{read_list, reclaim};
+
+/// Makes strings and lists in memory of `malloc`.
+struct Allocated;
+
+impl NestedWriter<'static> for Allocated {
+    fn put_string(&mut self, slot: &mut [u8], text: &[u8]) -> Result<()> {
+        let string = copy_of_text(text)?;
+        store(slot, string);
+        Ok(())
+    }
+
+    fn put_list(&mut self, slot: &mut [u8], len: usize, size: usize) -> Result<&'static mut [u8]> {
+        let Some(bytes) = len.checked_mul(size) else {
+            return fail(Code::ENOMEM, format!("no memory for a list of {len} elements"));
+        };
+        let values = allocate::<u8>(bytes)?;
+        store(slot, NcVlen { len, values: values.cast() });
+        // SAFETY: the new memory has at least `bytes` bytes, all zero, and the caller of the library gets it when it is filled.
+        Ok(unsafe { std::slice::from_raw_parts_mut(values, bytes) })
+    }
+}
+
+/// Stores what a slot holds, perhaps not aligned.
+fn store<T: Copy>(slot: &mut [u8], value: T) {
+    assert_eq!(slot.len(), size_of::<T>());
+    // SAFETY: the slot has as many bytes as the value.
+    unsafe { slot.as_mut_ptr().cast::<T>().write_unaligned(value) }
+}
 
 /// Lays values out in memory for just them. If that fails, nothing is left to be freed.
 pub(crate) fn lay_out(model: &Model, values: &Values, room: &mut [u8]) -> Result<()> {
-    room.fill(0);
-    let ty = values.ty();
-    let done = match values {
-        Values::User(id, list) => each(model, *id, list, room),
-        atomic => lay_atomic(atomic, room),
-    };
-    done.inspect_err(|_| {
-        // SAFETY: the memory holds as many values as fit into it; what hangs from them was made here, the rest is zero.
-        let freed = unsafe {
-            let count = room.len() / model.size_of(ty).max(1);
-            reclaim(model, ty, room.as_mut_ptr(), count)
-        };
+    nested::lay_out(model, values, room, &mut Allocated).inspect_err(|_| {
+        let ty = values.ty();
+        let count = room.len() / model.size_of(ty).max(1);
+        // SAFETY: `room` has `count` values; what hangs from them was made here, all else is zero.
+        let freed = unsafe { reclaim(model, ty, room.as_mut_ptr(), count) };
         debug_assert!(freed.is_ok());
         room.fill(0);
     })
 }
 
-/// Values that C programs have in memory.
+/// Finds strings and lists where C programs have them. One is only made where what hangs from slots is as the type says.
+struct OfCaller;
+
+impl NestedReader for OfCaller {
+    fn string(&self, slot: &[u8]) -> Result<Option<&[u8]>> {
+        assert_eq!(slot.len(), size_of::<*const c_char>());
+        // SAFETY: the slot is a pointer, null or to text that ends in a zero byte.
+        let text = unsafe { Str::new(slot.as_ptr().cast::<*const c_char>().read_unaligned()) };
+        Ok(text.c_str().map(|text| text.to_bytes()))
+    }
+
+    fn list(&self, slot: &[u8], size: usize) -> Result<&[u8]> {
+        assert_eq!(slot.len(), size_of::<NcVlen>());
+        // SAFETY: the slot is one list, with memory for its elements or none.
+        unsafe {
+            let NcVlen { len, values } = read_list(slot.as_ptr())?;
+            Ok(list(values.cast::<u8>(), len * size))
+        }
+    }
+}
+
+/// Returns values that C programs have in memory.
 ///
 /// # Safety
-/// There are `count` values of the type, and what hangs from them is as the type says.
+/// `from` is null or has `count` values of the type, and what hangs from them is as the type says.
 pub(crate) unsafe fn gather(model: &Model, ty: Type, from: *const u8, count: usize) -> Result<Values> {
-    // SAFETY: there are `count` values of the type, as the caller says.
-    unsafe {
-        match ty {
-            Type::Atomic(atomic) => gather_atomic(atomic, from, count),
-            Type::User(id) => gather_each(model, id, from, count).map(|list| Values::User(id, list)),
-        }
-    }
-}
-
-/// # Safety
-/// That of [`gather`].
-unsafe fn gather_atomic(atomic: Atomic, from: *const u8, count: usize) -> Result<Values> {
-    if atomic == Atomic::String {
-        // SAFETY: there are as many pointers; a null pointer is a string too.
-        let string = |at: usize| unsafe {
-            let string = from.cast::<*const c_char>().add(at).read_unaligned();
-            Str::new(string).c_str().map(|text| text.to_bytes().to_vec())
-        };
-        return Ok(Values::String((0..count).map(string).collect()));
-    }
-    let mut values = zeros(atomic, count)?;
-    // SAFETY: a number or a character has `atomic.size()` bytes, and there are `count`.
-    bytes_mut(&mut values).copy_from_slice(unsafe { list(from, count * atomic.size()) });
-    Ok(values)
-}
-
-/// # Safety
-/// That of [`gather`].
-unsafe fn gather_each(model: &Model, id: TypeId, from: *const u8, count: usize) -> Result<Vec<Value>> {
-    let size = model.size_of(Type::User(id));
-    // SAFETY: each is one of the values.
-    (0..count).map(|at| unsafe { gather_value(model, id, from.add(at * size)) }).collect()
-}
-
-/// # Safety
-/// That of [`gather`], for one value.
-unsafe fn gather_value(model: &Model, id: TypeId, from: *const u8) -> Result<Value> {
-    // SAFETY: `from` is one value of the type; a field lies within its compound.
-    unsafe {
-        match &model.user_type(id).class {
-            Class::Compound { size, fields } => {
-                let field = |field| gather_field(model, field, from, *size);
-                fields.iter().map(field).collect::<Result<_>>().map(Value::Compound)
-            }
-            Class::Vlen(base) => {
-                let list = read_list(from)?;
-                Ok(Value::Vlen(match gather(model, *base, list.values.cast(), list.len)? {
-                    Values::User(_, values) => values,
-                    values => vec![Value::Atomic(values)],
-                }))
-            }
-            Class::Opaque(size) => Ok(Value::Opaque(list(from, *size).to_vec())),
-            Class::Enum { base, .. } => number_of_bytes(*base, list(from, base.size())).map(Value::Enum),
-        }
-    }
-}
-
-/// # Safety
-/// That of [`gather`], for one value of `size` bytes.
-unsafe fn gather_field(model: &Model, field: &Field, from: *const u8, size: usize) -> Result<Value> {
-    let count = count_of(field);
-    let bytes = model.size_of(field.ty).checked_mul(count);
-    if bytes.and_then(|bytes| field.offset.checked_add(bytes)).is_none_or(|end| end > size) {
-        return fail(Code::EBADTYPE, format!("field \"{}\" lies outside its type", field.name));
-    }
-    // SAFETY: the elements of the field end within the `size` bytes of the compound, as was just checked.
-    let values = unsafe { gather(model, field.ty, from.add(field.offset), count) }?;
-    Ok(match values {
-        Values::User(_, mut list) if field.shape.is_empty() => match list.pop() {
-            Some(value) => value,
-            None => return Err(mismatch()),
-        },
-        Values::User(_, list) => Value::Array(list),
-        values => Value::Atomic(values),
-    })
-}
-
-fn mismatch() -> Error {
-    Error::new(Code::EBADTYPE, "a value is not of the type that it should have")
-}
-
-/// The room of as many values of a size; fails if there is another number.
-fn pieces(room: &mut [u8], size: usize, count: usize) -> Result<impl Iterator<Item = &mut [u8]>> {
-    match size.checked_mul(count) {
-        Some(bytes) if bytes == room.len() && size > 0 => Ok(room.chunks_exact_mut(size)),
-        _ => Err(mismatch()),
-    }
-}
-
-fn lay_atomic(values: &Values, room: &mut [u8]) -> Result<()> {
-    let Values::String(strings) = values else {
-        let bytes = bytes(values);
-        if bytes.len() != room.len() {
-            return Err(mismatch());
-        }
-        room.copy_from_slice(bytes);
-        return Ok(());
-    };
-    for (string, room) in strings.iter().zip(pieces(room, Atomic::String.size(), strings.len())?) {
-        if let Some(string) = string {
-            let string = copy_of_text(string)?;
-            // SAFETY: there is room for a pointer.
-            unsafe { room.as_mut_ptr().cast::<*mut c_char>().write_unaligned(string) };
-        }
-    }
-    Ok(())
-}
-
-fn each(model: &Model, id: TypeId, values: &[Value], room: &mut [u8]) -> Result<()> {
-    let rooms = pieces(room, model.size_of(Type::User(id)), values.len())?;
-    values.iter().zip(rooms).try_for_each(|(value, room)| lay_value(model, id, value, room))
-}
-
-fn lay_value(model: &Model, id: TypeId, value: &Value, room: &mut [u8]) -> Result<()> {
-    match (&model.user_type(id).class, value) {
-        (Class::Compound { fields, .. }, Value::Compound(values)) if fields.len() == values.len() => {
-            fields.iter().zip(values).try_for_each(|(field, value)| lay_field(model, field, value, room))
-        }
-        (Class::Vlen(base), Value::Vlen(values)) => lay_list(model, *base, values, room),
-        (Class::Opaque(_), Value::Opaque(bytes)) if bytes.len() == room.len() => {
-            room.copy_from_slice(bytes);
-            Ok(())
-        }
-        (Class::Enum { .. }, Value::Enum(number)) => {
-            let (low, high) = (number.to_le_bytes(), number.to_be_bytes());
-            let size = room.len();
-            let bytes = if cfg!(target_endian = "big") { &high[high.len() - size..] } else { &low[..size] };
-            room.copy_from_slice(bytes);
-            Ok(())
-        }
-        _ => Err(mismatch()),
-    }
-}
-
-fn lay_field(model: &Model, field: &Field, value: &Value, room: &mut [u8]) -> Result<()> {
-    let size = model.size_of(field.ty).checked_mul(count_of(field));
-    let end = size.and_then(|size| field.offset.checked_add(size));
-    let Some(room) = end.and_then(|end| room.get_mut(field.offset..end)) else {
-        return fail(Code::EBADTYPE, format!("field \"{}\" lies outside its type", field.name));
-    };
-    match (field.ty, value) {
-        (Type::Atomic(atomic), Value::Atomic(values)) if values.atomic() == Some(atomic) => {
-            lay_atomic(values, room)
-        }
-        (Type::User(id), Value::Array(values)) => each(model, id, values, room),
-        (Type::User(id), value) if count_of(field) == 1 => lay_value(model, id, value, room),
-        _ => Err(mismatch()),
-    }
-}
-
-fn lay_list(model: &Model, base: Type, values: &[Value], room: &mut [u8]) -> Result<()> {
-    let len = match (base, values) {
-        (Type::User(_), values) => values.len(),
-        (Type::Atomic(atomic), [Value::Atomic(values)]) if values.atomic() == Some(atomic) => values.len(),
-        (Type::Atomic(_), []) => 0,
-        _ => return Err(mismatch()),
-    };
-    if len == 0 {
-        return Ok(());
-    }
-    if room.len() != size_of::<NcVlen>() {
-        return Err(mismatch());
-    }
-    let Some(size) = len.checked_mul(model.size_of(base)) else {
-        return fail(Code::ENOMEM, format!("no memory for a list of {len} elements"));
-    };
-    let place = allocate::<u8>(size)?;
-    let list = NcVlen { len, values: place.cast() };
-    // SAFETY: there is room for a list; the new memory is `size` bytes, all zero, and nobody else's yet.
-    let elements = unsafe {
-        room.as_mut_ptr().cast::<NcVlen>().write_unaligned(list);
-        std::slice::from_raw_parts_mut(place, size)
-    };
-    match (base, values) {
-        (Type::User(id), values) => each(model, id, values, elements),
-        (Type::Atomic(_), [Value::Atomic(values)]) => lay_atomic(values, elements),
-        (Type::Atomic(_), _) => Err(mismatch()),
-    }
+    // SAFETY: `from` has `count` values, as the caller says.
+    let from = unsafe { list(from, count * model.size_of(ty)) };
+    nested::gather(model, ty, from, &OfCaller)
 }
 
 #[cfg(test)]
 mod tests {
-    use ferrocdf::model::UserType;
-    use ferrocdf::{Format, GroupId, Name};
+    use ferrocdf::model::{Class, Field, TypeId, UserType, Value};
+    use ferrocdf::{Atomic, Format, GroupId, Name};
 
     use super::*;
 

@@ -5,17 +5,13 @@
 
 use std::ffi::c_char;
 
-use ferrocdf::model::{Class, Field};
+use ferrocdf::model::Class;
+use ferrocdf::nested::elements_of;
 use ferrocdf::{Code, Model, Result, Type};
 
 use crate::abi::answer::fail;
 use crate::abi::memory::{NcVlen, allocate, copy_of_text, free};
 use crate::abi::pointers::Str;
-
-/// Values of a field; of text of fixed length its bytes.
-pub(crate) fn count_of(field: &Field) -> usize {
-    field.shape.iter().product::<usize>().saturating_mul(field.chars)
-}
 
 /// Frees what hangs from values.
 ///
@@ -41,7 +37,7 @@ pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: us
                     }
                     Class::Compound { fields, .. } => {
                         for field in fields {
-                            reclaim(model, field.ty, value.add(field.offset), count_of(field))?;
+                            reclaim(model, field.ty, value.add(field.offset), elements_of(field))?;
                         }
                     }
                     Class::Opaque(_) | Class::Enum { .. } => {}
@@ -97,7 +93,7 @@ pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8,
                         to.copy_from_nonoverlapping(from, *size);
                         for field in fields {
                             let (from, to) = (from.add(field.offset), to.add(field.offset));
-                            copy(model, field.ty, from, to, count_of(field))?;
+                            copy(model, field.ty, from, to, elements_of(field))?;
                         }
                     }
                     Class::Opaque(_) | Class::Enum { .. } => {}

@@ -130,6 +130,8 @@ pub unsafe extern "C" fn nc_inq_var(
 /// A function that gives one of the things that [`nc_inq_var`] gives.
 macro_rules! part_of_inq_var {
     ($function:ident($value:ident: $type:ty) => ($($argument:expr),*)) => {
+        /// # Safety
+        /// A raw pointer is null or has room for an id for each dimension of the variable.
         pub unsafe extern "C" fn $function(ncid: c_int, varid: c_int, $value: $type) -> c_int {
             // SAFETY: a `dims` has room for the dimensions of the variable; all other arguments carry their contract.
             unsafe { nc_inq_var(ncid, varid, $($argument),*) }

@@ -1,6 +1,6 @@
 use std::ffi::CStr;
 
-use ferrocdf::model::{Name, TypeId, UserType};
+use ferrocdf::model::{Field, Name, TypeId, UserType};
 use ferrocdf::{Atomic, Format, GroupId};
 
 use super::*;
