@@ -12,7 +12,7 @@ use crate::model::names::{check_wanted, renamed, split_path};
 use crate::open::file::OpenFile;
 use crate::open::ids::{ask, find};
 
-/// What the classic model does not hold in a netCDF-4 file.
+/// Fails for dimensions that the classic model does not have, in a netCDF-4 file that keeps to it.
 fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
     match len {
         None if file.file().look(|model| model.record_dim().is_some()) => {

@@ -351,7 +351,7 @@ impl UserFile {
         })
     }
 
-    /// The parameters of a filter of a variable; `None` if it does not go through it.
+    /// Returns the parameters of a filter of a variable; `None` if it does not go through it.
     pub(crate) fn filter(&self, ncid: c_int, varid: c_int, id: c_uint) -> Result<Option<Vec<c_uint>>> {
         let code = |code: c_int| match code {
             NC_NOERR => Ok(true),

@@ -10,7 +10,7 @@ use crate::abi::pointers::{NameOut, Out, Str, put_all, put_text};
 use crate::model::names::{by_path, check_new, child};
 use crate::open::ids::{find, find_enhanced, group_id};
 
-/// The id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
+/// Gives the id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
 pub extern "C" fn nc_inq_ncid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -33,7 +33,7 @@ pub extern "C" fn nc_inq_grp_ncid(ncid: c_int, name: Str, id: Out<c_int>) -> c_i
     nc_inq_ncid(ncid, name, id)
 }
 
-/// The id of the group with a path, such as `/a/b`, from the group of the id. Not even the root is found so in a classic
+/// Gives the id of the group with a path, such as `/a/b`, from the group of the id. Not even the root is found so in a classic
 /// file.
 pub extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: Str, id: Out<c_int>) -> c_int {
     answer(|| {

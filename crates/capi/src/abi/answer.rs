@@ -10,7 +10,7 @@ use ferrocdf::{Code, Error, RangeCheck, Result};
 use crate::abi::constants::NC_NOERR;
 
 thread_local! {
-    /// What went wrong last on this thread, in words.
+    /// Message of the last error on this thread.
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn answer(body: impl FnOnce() -> Result<()>) -> c_int {
     }
 }
 
-/// Runs a function that gives something else than a code; `otherwise` is given when it fails.
+/// Runs the body of a function that returns something else than a code. Returns `otherwise` if the body fails.
 pub(crate) fn give<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
     let error = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(given)) => return given,
@@ -64,12 +64,12 @@ pub extern "C" fn ferrocdf_last_error() -> *const c_char {
     MESSAGE.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// An error with a code and words.
+/// Returns an error with a code and words.
 pub(crate) fn fail<T>(code: Code, what: impl Into<String>) -> Result<T> {
     Err(Error::new(code, what.into()))
 }
 
-/// `NC_ERANGE` for numbers that did not fit.
+/// Fails with `NC_ERANGE` for numbers that are out of range in the other type.
 pub(crate) fn in_range(fit: RangeCheck) -> Result<()> {
     match fit {
         RangeCheck::InRange => Ok(()),

@@ -33,7 +33,7 @@ pub(crate) const NC_UNLIMITED: usize = 0;
 /// `NC_MAX_NAME`
 pub(crate) const LONGEST_NAME: usize = 256;
 
-/// The flags of `nc_create` that ask for a format.
+/// Returns the flags of `nc_create` that ask for a format.
 pub(crate) fn format_flags(format: Format) -> c_int {
     match format.data_model() {
         DataModel::Classic => 0,

@@ -67,7 +67,7 @@ impl<T: Send> ProcessMutex<T> {
         ProcessMutex::with_child(value, || {})
     }
 
-    /// A mutex with what each child of the process does before its first call.
+    /// Returns a mutex with what each child of the process does before its first call.
     pub(crate) const fn with_child(value: T, in_child: fn()) -> ProcessMutex<T> {
         ProcessMutex { mutex: Mutex::new(value), is_registered: AtomicBool::new(false), in_child }
     }

@@ -6,7 +6,7 @@ use ferrocdf::{Code, Result};
 
 use crate::abi::answer::fail;
 
-/// Zeroed memory for this many values, at least for one byte. Fails with `NC_ENOMEM`.
+/// Allocates zeroed memory for `count` values, at least one byte. Fails with `NC_ENOMEM`.
 pub(crate) fn allocate<T>(count: usize) -> Result<*mut T> {
     // SAFETY: `calloc` takes any sizes.
     let place = unsafe { libc::calloc(count.max(1), size_of::<T>().max(1)) };
@@ -16,7 +16,7 @@ pub(crate) fn allocate<T>(count: usize) -> Result<*mut T> {
     Ok(place.cast())
 }
 
-/// A copy of values.
+/// Returns a copy of values.
 pub(crate) fn copy_of<T: Copy>(values: &[T]) -> Result<*mut T> {
     let place = allocate::<T>(values.len())?;
     // SAFETY: there is room for all values, and it is nobody else's.
@@ -24,7 +24,7 @@ pub(crate) fn copy_of<T: Copy>(values: &[T]) -> Result<*mut T> {
     Ok(place)
 }
 
-/// A copy of text, with a zero byte behind it.
+/// Returns a copy of text, with a zero byte behind it.
 pub(crate) fn copy_of_text(text: &[u8]) -> Result<*mut c_char> {
     let place = allocate::<u8>(text.len().saturating_add(1))?;
     // SAFETY: there is room for the text, and it is nobody else's.
@@ -32,7 +32,7 @@ pub(crate) fn copy_of_text(text: &[u8]) -> Result<*mut c_char> {
     Ok(place.cast())
 }
 
-/// Gives memory back. Null is none.
+/// Frees memory; null is allowed.
 ///
 /// # Safety
 /// It is from `malloc`, and nobody uses it any more.

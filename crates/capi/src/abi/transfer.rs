@@ -1,7 +1,7 @@
 //! What a call that reads or writes a variable asks for: part of the variable, memory, direction.
 //!
 //! # Safety
-//! The contract of a transfer, which all functions on the way of a [`Call`] have: `start`, `count`, `stride` and `map` are null or have a
+//! The contract of a transfer, which all functions on the way of a [`TransferCall`] have: `start`, `count`, `stride` and `map` are null or have a
 //! number for each dimension of the variable. `values` is null or has memory for the elements of the part, dense or as the map says, each of
 //! the type in memory; strings and lists that are written hang from it as C has them. Nobody else uses that memory during the call.
 
@@ -11,14 +11,14 @@ use ferrocdf::array::Kind;
 
 /// The direction of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     Get,
     Put,
 }
 
 /// What part of a variable a call names. Pointers may be null.
 #[derive(Clone, Copy)]
-pub(crate) enum Part {
+pub(crate) enum VariablePart {
     All,
     One { start: *const usize },
     Slab { start: *const usize, count: *const usize },
@@ -28,48 +28,50 @@ pub(crate) enum Part {
 
 /// What a call holds in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
+pub(crate) enum MemoryType {
     /// Elements of the variable's own type.
     Own,
     Elements(Kind),
     Strings,
 }
 
-impl Part {
-    /// The pointers that say where it starts and ends; null where there are none.
+impl VariablePart {
+    /// Returns the pointers that say where it starts and ends; null where there are none.
     pub(crate) fn corner(self) -> (*const usize, *const usize) {
         match self {
-            Part::All => (std::ptr::null(), std::ptr::null()),
-            Part::One { start } => (start, std::ptr::null()),
-            Part::Slab { start, count }
-            | Part::Strided { start, count, .. }
-            | Part::Mapped { start, count, .. } => (start, count),
+            VariablePart::All => (std::ptr::null(), std::ptr::null()),
+            VariablePart::One { start } => (start, std::ptr::null()),
+            VariablePart::Slab { start, count }
+            | VariablePart::Strided { start, count, .. }
+            | VariablePart::Mapped { start, count, .. } => (start, count),
         }
     }
 
-    /// Whether a wrong variable is found before a wrong mode.
-    pub(crate) fn looks_first(self, memory: Memory) -> bool {
+    /// True if a wrong variable is found before a wrong mode.
+    pub(crate) fn looks_first(self, memory: MemoryType) -> bool {
         match self {
-            Part::All | Part::Strided { .. } | Part::Mapped { .. } => true,
-            Part::One { start } => start.is_null(),
-            Part::Slab { start, count } => memory == Memory::Own || start.is_null() || count.is_null(),
+            VariablePart::All | VariablePart::Strided { .. } | VariablePart::Mapped { .. } => true,
+            VariablePart::One { start } => start.is_null(),
+            VariablePart::Slab { start, count } => {
+                memory == MemoryType::Own || start.is_null() || count.is_null()
+            }
         }
     }
 }
 
 /// Memory for elements that are moved.
 #[derive(Clone, Copy)]
-pub(crate) struct Buffer {
-    pub(crate) memory: Memory,
+pub(crate) struct TransferBuffer {
+    pub(crate) memory: MemoryType,
     pub(crate) values: *mut c_void,
-    pub(crate) way: Way,
+    pub(crate) way: Direction,
 }
 
 /// A call that moves data, as the program made it. It is passed by reference: copying a struct whose fields were just written
 /// stalls the processor, and programs make many small calls.
-pub(crate) struct Call {
+pub(crate) struct TransferCall {
     pub(crate) ncid: c_int,
     pub(crate) varid: c_int,
-    pub(crate) part: Part,
-    pub(crate) buffer: Buffer,
+    pub(crate) part: VariablePart,
+    pub(crate) buffer: TransferBuffer,
 }

@@ -19,7 +19,7 @@ const CODECS: &[u8] = b"_Codecs";
 /// Of the dataset.
 const NAMES: [&[u8]; 3] = [b"_NCProperties", b"_IsNetcdf4", b"_SuperblockVersion"];
 
-/// The attribute with a name, if it is one of those. Fails with `NC_ENOTATT` if the file does not have it.
+/// Returns the attribute with a name, if it is one of those. Fails with `NC_ENOTATT` if the file does not have it.
 pub(crate) fn find(ncid: c_int, varid: c_int, name: Str) -> Result<Option<Attr>> {
     if name.is_null() {
         return Ok(None);

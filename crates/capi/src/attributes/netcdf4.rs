@@ -11,7 +11,7 @@ use crate::abi::answer::fail;
 use crate::abi::constants::{FILL_VALUE, LONGEST_NAME};
 use crate::model::entities::owner;
 use crate::model::names::check_longer;
-use crate::open::file::{OpenFile, State};
+use crate::open::file::{DefineState, OpenFile};
 
 /// Names by which the format and its kin keep books. They are shown on request, or not at all, and never set.
 const RESERVED: [&[u8]; 17] = [
@@ -44,7 +44,7 @@ pub(crate) fn check_reserved(owner: Owner, name: &[u8]) -> Result<()> {
 }
 
 /// A call that sets an attribute.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct AttributeWrite<'a> {
     pub(crate) group: GroupId,
     pub(crate) varid: c_int,
     pub(crate) name: Result<&'a [u8]>,
@@ -59,12 +59,12 @@ pub(crate) struct Wanted<'a> {
     pub(crate) json: Option<Box<str>>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> AttributeWrite<'a> {
     /// Checks all but the values. Enters define mode where that is needed and free.
     pub(crate) fn check(
         self,
         file: &OpenFile,
-        state: &State,
+        state: &DefineState,
         model: &Model,
     ) -> Result<(Owner, &'a [u8], Type)> {
         let owner = owner(model, self.group, self.varid)?;

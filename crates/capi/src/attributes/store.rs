@@ -6,13 +6,13 @@ use ferrocdf::{Atomic, Attr, Code, GroupId, Model, Name, Owner, RangeCheck, Resu
 
 use crate::abi::answer::{answer, fail, in_range};
 use crate::abi::pointers::Str;
-use crate::attributes::netcdf4::Wanted;
+use crate::attributes::netcdf4::AttributeWrite;
 use crate::model::entities::{attrs, owner};
 use crate::open::file::OpenFile;
 use crate::open::ids::find;
 use crate::types::equality::equal_type;
 
-/// The name of an attribute. A null pointer is a bad name.
+/// Returns the name of an attribute. A null pointer is a bad name.
 pub(crate) fn name_of(name: Str<'_>) -> Result<&[u8]> {
     name.bytes().or_else(|_| fail(Code::EBADNAME, "the name is a null pointer"))
 }
@@ -53,7 +53,7 @@ pub(crate) fn copy_attribute(
     from: &Model,
     Attr { value, json, .. }: &Attr,
 ) -> Result<()> {
-    let wanted = Wanted {
+    let wanted = AttributeWrite {
         group,
         varid,
         name: Ok(name),
@@ -73,7 +73,7 @@ pub(crate) fn copy_attribute(
 /// In data mode an attribute of a classic file may be set to what takes no more room.
 pub(crate) fn store(
     file: &OpenFile,
-    wanted: Wanted<'_>,
+    wanted: AttributeWrite<'_>,
     make: impl FnOnce(&Model, Type) -> Result<(Values, RangeCheck)>,
 ) -> Result<()> {
     if !file.is_classic() {

@@ -9,7 +9,7 @@ use ferrocdf::{Atomic, Code, RangeCheck, Type};
 use crate::abi::answer::{answer, fail, in_range};
 use crate::abi::pointers::Str;
 use crate::attributes::hidden;
-use crate::attributes::netcdf4::Wanted;
+use crate::attributes::netcdf4::AttributeWrite;
 use crate::attributes::store::{attribute, name_of, store};
 use crate::model::entities::owner;
 use crate::model::type_numbers::type_of;
@@ -38,7 +38,7 @@ pub(crate) unsafe fn put_attribute(
         let (file, group) = find(ncid)?;
         let name = name_of(name);
         let is_null = values.is_null();
-        let wanted = Wanted { group, varid, name, ty: type_of(ty), memory, len, is_null, json: None };
+        let wanted = AttributeWrite { group, varid, name, ty: type_of(ty), memory, len, is_null, json: None };
         store(&file, wanted, |model, ty| {
             match (ty, memory) {
                 // SAFETY: `values` is null or has `len` values of the type in memory.

@@ -84,7 +84,7 @@ pub extern "C" fn ncaux_h5filterspec_parselist(
     })
 }
 
-/// A list of filters in memory of `malloc`; null for none.
+/// Returns a list of filters in memory of `malloc`; null for none.
 fn new_list(filters: &[Spec]) -> Result<*mut *mut Filterspec> {
     if filters.is_empty() {
         return Ok(std::ptr::null_mut());

@@ -17,7 +17,7 @@ const FORTRAN_SEPARATOR: u8 = b';';
 
 type Folders = Vec<Vec<u8>>;
 
-/// The folders in use.
+/// Returns the folders in use.
 fn folders() -> Folders {
     path::get().into_iter().map(|folder| folder.into_os_string().into_vec()).collect()
 }
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_clear(list_: *mut PluginList) -> c_in
     })
 }
 
-/// The same, and frees the list itself.
+/// Empties a list like [`ncaux_plugin_path_clear`], and frees the list itself.
 ///
 /// # Safety
 /// `list` is as for [`ncaux_plugin_path_clear`], and from `malloc` itself.
@@ -244,7 +244,7 @@ macro_rules! add {
 add!(ncaux_plugin_path_append, usize::MAX);
 add!(ncaux_plugin_path_prepend, 0);
 
-/// The folders in use, as a text for Fortran.
+/// Returns the folders in use, as a text for Fortran.
 fn as_text() -> Vec<u8> {
     folders().join(&FORTRAN_SEPARATOR)
 }
@@ -307,7 +307,7 @@ mod tests {
 
     const EMPTY: PluginList = PluginList { ndirs: 0, dirs: std::ptr::null_mut() };
 
-    /// The folders of a list, which is freed.
+    /// Returns the folders of a list, which is freed.
     fn take(mut list: PluginList) -> Vec<String> {
         // SAFETY: the list was filled by the interface.
         let folders = unsafe { list.read() }.expect("it has a vector");

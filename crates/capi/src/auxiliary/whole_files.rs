@@ -11,7 +11,7 @@ use crate::abi::memory::{allocate, copy_of_text};
 use crate::abi::pointers::{Out, Str, list};
 use crate::open::paths::as_path;
 
-/// The code of the system for a file that cannot be opened.
+/// Returns the code of the system for a file that cannot be opened.
 fn opening(name: &[u8], error: IoError) -> Error {
     Error::system(&error, name.escape_ascii())
 }

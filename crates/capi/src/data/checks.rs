@@ -10,7 +10,7 @@ use ferrocdf::array::{Index, Kind};
 use ferrocdf::{Code, GroupId, Model, Result, Type, VarId, kind_of};
 
 use crate::abi::answer::fail;
-use crate::abi::transfer::Way;
+use crate::abi::transfer::Direction;
 use crate::model::entities::variable;
 
 /// The most records that a call may name.
@@ -19,7 +19,7 @@ const MOST_RECORDS: u64 = 1 << 32;
 const STRIDE_LIMIT: isize = i32::MAX as isize;
 
 /// What a transfer needs to know of a variable.
-pub(crate) struct Target {
+pub(crate) struct TransferTarget {
     pub(crate) var: VarId,
     pub(crate) ty: Type,
     /// The kind of its elements; `None` for strings and user-defined types.
@@ -31,11 +31,11 @@ pub(crate) struct Target {
     pub(crate) is_record: bool,
 }
 
-impl Target {
-    pub(crate) fn find(model: &Model, group: GroupId, varid: c_int) -> Result<Target> {
+impl TransferTarget {
+    pub(crate) fn find(model: &Model, group: GroupId, varid: c_int) -> Result<TransferTarget> {
         let var = variable(model, group, varid)?;
         let described = model.var(var);
-        Ok(Target {
+        Ok(TransferTarget {
             var,
             ty: described.ty,
             kind: match described.ty {
@@ -52,13 +52,19 @@ impl Target {
         self.shape.len()
     }
 
-    /// How many records a reader finds.
+    /// Returns how many records a reader finds.
     pub(crate) fn records(&self) -> Option<u64> {
         if self.is_record { self.shape.first().copied() } else { None }
     }
 
     /// Checks a hyperslab. `reader` says that the file is open for reading only.
-    pub(crate) fn check_slab(&self, start: &[u64], count: &[u64], way: Way, reader: bool) -> Result<()> {
+    pub(crate) fn check_slab(
+        &self,
+        start: &[u64],
+        count: &[u64],
+        way: Direction,
+        reader: bool,
+    ) -> Result<()> {
         let fixed = usize::from(self.is_record);
         if let Some(records) = self.records()
             && (start[0] >= MOST_RECORDS || (reader && start[0] > records))
@@ -81,7 +87,7 @@ impl Target {
             self.check_dimension(dim, start, count)?;
         }
         match self.records() {
-            Some(records) if way == Way::Get => check_end(0, start[0], count[0], records),
+            Some(records) if way == Direction::Get => check_end(0, start[0], count[0], records),
             _ => Ok(()),
         }
     }
@@ -92,7 +98,7 @@ impl Target {
         start: &[u64],
         count: &[u64],
         stride: &[isize],
-        way: Way,
+        way: Direction,
     ) -> Result<()> {
         let free = self.unchecked(way);
         for (dim, &stride) in stride.iter().enumerate() {
@@ -105,26 +111,32 @@ impl Target {
     }
 
     /// Checks a request with a map, whose strides are right.
-    pub(crate) fn check_mapped(&self, start: &[u64], count: &[u64], way: Way) -> Result<()> {
+    pub(crate) fn check_mapped(&self, start: &[u64], count: &[u64], way: Direction) -> Result<()> {
         let mut dims = self.unchecked(way)..self.rank();
         match way {
-            Way::Get => dims.rev().try_for_each(|dim| self.check_dimension(dim, start, count)),
-            Way::Put => dims.try_for_each(|dim| self.check_dimension(dim, start, count)),
+            Direction::Get => dims.rev().try_for_each(|dim| self.check_dimension(dim, start, count)),
+            Direction::Put => dims.try_for_each(|dim| self.check_dimension(dim, start, count)),
         }
     }
 
     /// The dimensions before this one may be written at any index.
-    fn unchecked(&self, way: Way) -> usize {
-        usize::from(self.is_record && way == Way::Put)
+    fn unchecked(&self, way: Direction) -> usize {
+        usize::from(self.is_record && way == Direction::Put)
     }
 
     /// Checks a request for elements of a netCDF-4 file, which is checked to its last element. Unlimited dimensions may be
     /// written at any index, and nothing is written without being checked for where it ends.
-    pub(crate) fn check_netcdf4(&self, start: &[u64], count: &[u64], stride: &[u64], way: Way) -> Result<()> {
-        let nothing = way == Way::Put && count.contains(&0);
+    pub(crate) fn check_netcdf4(
+        &self,
+        start: &[u64],
+        count: &[u64],
+        stride: &[u64],
+        way: Direction,
+    ) -> Result<()> {
+        let nothing = way == Direction::Put && count.contains(&0);
         for (dim, &len) in self.shape.iter().enumerate() {
             let (start, count) = (start[dim], count[dim]);
-            if way == Way::Put && self.grows[dim] {
+            if way == Direction::Put && self.grows[dim] {
                 continue;
             }
             if start > len || (start == len && count > 0) {
@@ -151,12 +163,12 @@ impl Target {
     }
 
     /// One past the last index that elements of a strided transfer may have in a dimension.
-    fn limit(&self, dim: usize, way: Way) -> u64 {
+    fn limit(&self, dim: usize, way: Direction) -> u64 {
         if dim < self.unchecked(way) { MOST_RECORDS } else { self.shape[dim] }
     }
 
-    /// How many of the counts of a strided request are inside. The request passed the checks, and no count is 0.
-    pub(crate) fn inside(&self, start: &[u64], count: &[u64], stride: &[u64], way: Way) -> Index {
+    /// Returns how many of the counts of a strided request are inside. The request passed the checks, and no count is 0.
+    pub(crate) fn inside(&self, start: &[u64], count: &[u64], stride: &[u64], way: Direction) -> Index {
         let dims = start.iter().zip(count).zip(stride).enumerate();
         dims.map(|(dim, ((&start, &count), &stride))| {
             self.limit(dim, way).checked_sub(start).map_or(0, |room| room.div_ceil(stride)).min(count)

@@ -5,14 +5,14 @@
 use ferrocdf::{GroupId, RangeCheck, Result};
 
 use crate::abi::constants::NC_SHARE;
-use crate::abi::transfer::{Call, Memory, Part, Way};
+use crate::abi::transfer::{Direction, MemoryType, TransferCall, VariablePart};
 use crate::open::ids::find_root;
 
 /// Start and count of each dimension, behind pointers that are not null.
-fn bounds(part: &Part) -> Option<impl Fn(usize) -> (u64, u64)> {
+fn bounds(part: &VariablePart) -> Option<impl Fn(usize) -> (u64, u64)> {
     let (start, count) = match part {
-        Part::One { start } if !start.is_null() => (*start, None),
-        Part::Slab { start, count } if !start.is_null() && !count.is_null() => (*start, Some(*count)),
+        VariablePart::One { start } if !start.is_null() => (*start, None),
+        VariablePart::Slab { start, count } if !start.is_null() && !count.is_null() => (*start, Some(*count)),
         _ => return None,
     };
     Some(move |dim| {
@@ -25,8 +25,8 @@ fn bounds(part: &Part) -> Option<impl Fn(usize) -> (u64, u64)> {
 ///
 /// # Safety
 /// The contract of a transfer; a call that goes on the long way has it still.
-pub(crate) unsafe fn transfer(call: &Call) -> Option<Result<RangeCheck>> {
-    let Memory::Elements(kind) = call.buffer.memory else { return None };
+pub(crate) unsafe fn transfer(call: &TransferCall) -> Option<Result<RangeCheck>> {
+    let MemoryType::Elements(kind) = call.buffer.memory else { return None };
     let (bounds, var) = (bounds(&call.part)?, usize::try_from(call.varid).ok()?);
     let values = call.buffer.values.cast::<u8>();
     if values.is_null() {
@@ -37,7 +37,7 @@ pub(crate) unsafe fn transfer(call: &Call) -> Option<Result<RangeCheck>> {
         return None;
     }
     let var = (GroupId::ROOT, var);
-    if call.buffer.way == Way::Get {
+    if call.buffer.way == Direction::Get {
         // SAFETY: there is room for the elements that are asked for, as the function says.
         let memory = |count| unsafe { std::slice::from_raw_parts_mut(values, count * kind.size()) };
         return open.file().read_few(var, kind, bounds, memory);

@@ -17,13 +17,13 @@ use ferrocdf::{Code, In, Out, RangeCheck, Result, Selection};
 use crate::abi::answer::{answer, fail, in_range};
 use crate::abi::constants::NC_SHARE;
 use crate::abi::pointers::list;
-use crate::abi::transfer::{Buffer, Call, Memory, Part, Way};
-use crate::data::checks::{Target, check_strides};
+use crate::abi::transfer::{Direction, MemoryType, TransferBuffer, TransferCall, VariablePart};
+use crate::data::checks::{TransferTarget, check_strides};
 use crate::data::steps::{Steps, dense_steps, span, too_large};
 use crate::model::entities::check_not_global;
 use crate::open::file::OpenFile;
 use crate::open::ids::find;
-use crate::open::table::Pinned;
+use crate::open::table::PinnedFile;
 use crate::user_formats::user_file;
 
 /// Reads into the memory at `values`.
@@ -34,12 +34,19 @@ use crate::user_formats::user_file;
 pub(crate) unsafe fn get(
     ncid: c_int,
     varid: c_int,
-    part: Part,
-    memory: Memory,
+    part: VariablePart,
+    memory: MemoryType,
     values: *mut c_void,
 ) -> c_int {
     // SAFETY: the caller keeps to the contract of a transfer, and `values` is memory that may be written.
-    unsafe { run(&Call { ncid, varid, part, buffer: Buffer { memory, values, way: Way::Get } }) }
+    unsafe {
+        run(&TransferCall {
+            ncid,
+            varid,
+            part,
+            buffer: TransferBuffer { memory, values, way: Direction::Get },
+        })
+    }
 }
 
 /// Writes from the memory at `values`.
@@ -50,13 +57,13 @@ pub(crate) unsafe fn get(
 pub(crate) unsafe fn put(
     ncid: c_int,
     varid: c_int,
-    part: Part,
-    memory: Memory,
+    part: VariablePart,
+    memory: MemoryType,
     values: *const c_void,
 ) -> c_int {
-    let buffer = Buffer { memory, values: values.cast_mut(), way: Way::Put };
+    let buffer = TransferBuffer { memory, values: values.cast_mut(), way: Direction::Put };
     // SAFETY: the caller keeps to the contract of a transfer; memory that is written from is only read.
-    unsafe { run(&Call { ncid, varid, part, buffer }) }
+    unsafe { run(&TransferCall { ncid, varid, part, buffer }) }
 }
 
 /// Executes a call.
@@ -64,7 +71,7 @@ pub(crate) unsafe fn put(
 /// # Safety
 /// The contract of a transfer.
 #[inline(never)]
-unsafe fn run(call: &Call) -> c_int {
+unsafe fn run(call: &TransferCall) -> c_int {
     if let Some(file) = user_file(call.ncid) {
         // SAFETY: the call keeps to the contract of a transfer, which is that of the table too.
         return unsafe { file.transfer(call.ncid, call.varid, call.part, call.buffer) };
@@ -79,14 +86,14 @@ unsafe fn run(call: &Call) -> c_int {
 
 /// # Safety
 /// The contract of a transfer, for a file of ours.
-unsafe fn transfer(call: &Call) -> Result<()> {
-    let Call { part, buffer, .. } = *call;
+unsafe fn transfer(call: &TransferCall) -> Result<()> {
+    let TransferCall { part, buffer, .. } = *call;
     let (file, group) = find(call.ncid)?;
-    let find = || file.file().look(|model| Target::find(model, group, call.varid));
+    let find = || file.file().look(|model| TransferTarget::find(model, group, call.varid));
     let classic = file.is_classic();
     let target = if !classic || part.looks_first(buffer.memory) {
         let target = find()?;
-        if target.rank() > 0 && part.corner().0.is_null() && !matches!(part, Part::All) {
+        if target.rank() > 0 && part.corner().0.is_null() && !matches!(part, VariablePart::All) {
             return fail(Code::EINVALCOORDS, "the start is a null pointer");
         }
         target
@@ -96,7 +103,7 @@ unsafe fn transfer(call: &Call) -> Result<()> {
         find()?
     };
     file.caches.set_asked(target.var);
-    let mut request = Request { file, target, buffer };
+    let mut request = Transfer { file, target, buffer };
     if !classic {
         // SAFETY: the part is that of the call.
         return unsafe { request.move_netcdf4(part) };
@@ -104,58 +111,58 @@ unsafe fn transfer(call: &Call) -> Result<()> {
     // SAFETY: the part and its pointers are those of the call.
     unsafe {
         match part {
-            Part::All | Part::One { .. } | Part::Slab { .. } => request.slab(part),
-            Part::Strided { stride, .. } => request.strided(part, stride),
-            Part::Mapped { stride, map, .. } => request.mapped(part, stride, map),
+            VariablePart::All | VariablePart::One { .. } | VariablePart::Slab { .. } => request.slab(part),
+            VariablePart::Strided { stride, .. } => request.strided(part, stride),
+            VariablePart::Mapped { stride, map, .. } => request.mapped(part, stride, map),
         }
     }
 }
 
-fn check_mode(file: &OpenFile, way: Way) -> Result<()> {
-    if way == Way::Put {
+fn check_mode(file: &OpenFile, way: Direction) -> Result<()> {
+    if way == Direction::Put {
         file.writable()?;
     }
     file.check_data_mode()
 }
 
 /// A call with what it means in an open file.
-pub(crate) struct Request {
-    pub(crate) file: Pinned,
-    pub(crate) target: Target,
-    pub(crate) buffer: Buffer,
+pub(crate) struct Transfer {
+    pub(crate) file: PinnedFile,
+    pub(crate) target: TransferTarget,
+    pub(crate) buffer: TransferBuffer,
 }
 
-impl Request {
-    /// A hyperslab, dense in memory.
+impl Transfer {
+    /// Moves a hyperslab that is dense in memory.
     ///
     /// # Safety
     /// `part` is that of the call, which keeps to the contract of a transfer.
-    unsafe fn slab(&mut self, part: Part) -> Result<()> {
+    unsafe fn slab(&mut self, part: VariablePart) -> Result<()> {
         check_mode(&self.file, self.buffer.way)?;
         self.check_text()?;
         // SAFETY: the part is that of the call.
         let (start, count) = unsafe { self.corner(part) };
-        self.see_record(start.first())?;
+        self.refresh_records(start.first())?;
         self.check_slab(&start, &count)?;
         if count.contains(&0) {
             self.grow(start.first().zip(count.first()).map(|(start, count)| start.saturating_add(*count)))?;
-            return self.share();
+            return self.sync_if_shared();
         }
         let stride = Index::from_elem(1, count.len());
         // SAFETY: the memory is dense, with room for the elements of the part.
         in_range(unsafe { self.transfer(Selection { start, count, stride }, None) }?)
     }
 
-    /// A request with strides, dense in memory.
+    /// Moves a part with strides that is dense in memory.
     ///
     /// # Safety
     /// `part` and its `stride` are those of the call.
-    unsafe fn strided(&mut self, part: Part, stride: *const isize) -> Result<()> {
+    unsafe fn strided(&mut self, part: VariablePart, stride: *const isize) -> Result<()> {
         self.check_text()?;
         // SAFETY: the part and its stride are those of the call.
         let ((start, count), stride) = unsafe { (self.corner(part), self.strides(stride)) };
         self.target.check_strided(&start, &count, &stride, self.buffer.way)?;
-        if self.buffer.way == Way::Get && count.contains(&0) {
+        if self.buffer.way == Direction::Get && count.contains(&0) {
             return Ok(());
         }
         if stride.iter().all(|&stride| stride == 1) {
@@ -166,11 +173,11 @@ impl Request {
         self.scattered(start, count, &stride, &steps)
     }
 
-    /// A request with strides and a map of memory.
+    /// Moves a part with strides and a map of memory.
     ///
     /// # Safety
     /// `part`, its `stride` and its `map` are those of the call.
-    unsafe fn mapped(&mut self, part: Part, stride: *const isize, map: *const isize) -> Result<()> {
+    unsafe fn mapped(&mut self, part: VariablePart, stride: *const isize, map: *const isize) -> Result<()> {
         if self.target.kind.is_none() {
             return fail(Code::EMAPTYPE, "a map needs a variable of an atomic type");
         }
@@ -189,7 +196,7 @@ impl Request {
         self.scattered(start, count, &stride, &steps)
     }
 
-    /// The strides at a pointer, 1 if it is null.
+    /// Returns the strides at a pointer, 1 if it is null.
     ///
     /// # Safety
     /// `stride` is null or has a number for each dimension of the variable.
@@ -209,7 +216,7 @@ impl Request {
         check_mode(&self.file, self.buffer.way)?;
         let reach = |dim: usize| stride[dim].saturating_mul(count[dim] - 1);
         let last: Index = (0..count.len()).map(|dim| start[dim].saturating_add(reach(dim))).collect();
-        self.see_record(last.first())?;
+        self.refresh_records(last.first())?;
         let inside = self.target.inside(&start, &count, &stride, self.buffer.way);
         let moved = if inside.contains(&0) {
             Ok(RangeCheck::InRange)
@@ -221,11 +228,11 @@ impl Request {
         in_range(moved?)
     }
 
-    /// The corner and counts of a part that has them, and of all that has not.
+    /// Returns the corner and counts of a part that has them, and of all that has not.
     ///
     /// # Safety
     /// The pointers of `part` are null or have a number for each dimension of the variable.
-    pub(crate) unsafe fn corner(&self, part: Part) -> (Index, Index) {
+    pub(crate) unsafe fn corner(&self, part: VariablePart) -> (Index, Index) {
         let rank = self.target.rank();
         let numbers = |list: &[usize]| list.iter().map(|&number| number as u64).collect::<Index>();
         let (start, count) = part.corner();
@@ -233,21 +240,21 @@ impl Request {
         let (start, count) = unsafe { (list(start, rank), list(count, rank)) };
         let start = if start.is_empty() { Index::from_elem(0, rank) } else { numbers(start) };
         let count = match part {
-            Part::One { .. } => Index::from_elem(1, rank),
+            VariablePart::One { .. } => Index::from_elem(1, rank),
             _ if count.is_empty() => self.target.shape.clone(),
             _ => numbers(count),
         };
         (start, count)
     }
 
-    /// Text and numbers do not convert to each other.
+    /// Fails with `NC_ECHAR` between text and numbers, which do not convert to each other.
     pub(crate) fn check_text(&self) -> Result<()> {
         let of_text = |kind: Kind| kind == Kind::Char;
         let text = self.target.kind.is_some_and(of_text);
         let fits = match self.buffer.memory {
-            Memory::Own => true,
-            Memory::Elements(kind) => of_text(kind) == text,
-            Memory::Strings => !text,
+            MemoryType::Own => true,
+            MemoryType::Elements(kind) => of_text(kind) == text,
+            MemoryType::Strings => !text,
         };
         if fits { Ok(()) } else { fail(Code::ECHAR, "text does not convert to numbers, nor numbers to text") }
     }
@@ -256,8 +263,8 @@ impl Request {
         self.target.check_slab(start, count, self.buffer.way, !self.file.is_writable())
     }
 
-    /// A reader that shares the file with a writer looks for new records when it wants more than it knows of.
-    fn see_record(&mut self, wanted: Option<&u64>) -> Result<()> {
+    /// Refreshes a file that is read while another program writes it (`NC_SHARE`), if the call wants a record that is not known yet.
+    fn refresh_records(&mut self, wanted: Option<&u64>) -> Result<()> {
         let unknown = |(wanted, known): (&u64, u64)| *wanted > known;
         let is_new = wanted.zip(self.target.records()).is_some_and(unknown);
         if !is_new || self.file.is_writable() || !self.is_shared() {
@@ -284,16 +291,20 @@ impl Request {
     /// Makes the records that the reference makes before it finds that there is nothing to write, or not to be written.
     fn grow(&self, records: Option<u64>) -> Result<()> {
         match records {
-            Some(records) if self.buffer.way == Way::Put => {
+            Some(records) if self.buffer.way == Direction::Put => {
                 self.file.writable()?.grow(self.target.var, records)
             }
             _ => Ok(()),
         }
     }
 
-    /// A writer that shares the file brings it up to date at once.
-    fn share(&self) -> Result<()> {
-        if self.buffer.way == Way::Put && self.is_shared() { self.file.writable()?.sync() } else { Ok(()) }
+    /// Syncs a file that is written while other programs read it (`NC_SHARE`).
+    fn sync_if_shared(&self) -> Result<()> {
+        if self.buffer.way == Direction::Put && self.is_shared() {
+            self.file.writable()?.sync()
+        } else {
+            Ok(())
+        }
     }
 
     /// Moves elements that are all inside. There is at least one.
@@ -302,9 +313,9 @@ impl Request {
     /// The memory of the call has the elements of the selection, `steps` apart or dense.
     unsafe fn transfer(&self, selection: Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let kind = match self.buffer.memory {
-            Memory::Own => self.target.kind,
-            Memory::Elements(kind) => Some(kind),
-            Memory::Strings => None,
+            MemoryType::Own => self.target.kind,
+            MemoryType::Elements(kind) => Some(kind),
+            MemoryType::Strings => None,
         };
         let (Some(kind), Some(_)) = (kind, self.target.kind) else {
             let reach =
@@ -312,7 +323,7 @@ impl Request {
             self.grow(self.target.is_record.then(|| reach(0) + 1))?;
             return fail(Code::EBADTYPE, "classic files hold no strings and no user-defined types");
         };
-        let Buffer { values, way, .. } = self.buffer;
+        let TransferBuffer { values, way, .. } = self.buffer;
         if values.is_null() {
             return fail(Code::EINVAL, "the memory for values is a null pointer");
         }
@@ -330,7 +341,7 @@ impl Request {
         // function says.
         let first = unsafe { values.cast::<u8>().offset(low) };
         let (file, var) = (self.file.file(), self.target.var);
-        if way == Way::Get {
+        if way == Direction::Get {
             // SAFETY: `first` has `len` bytes of the caller, which nobody else uses during the call.
             let out = Out::raw(kind, unsafe { std::slice::from_raw_parts_mut(first, len) });
             let out = if let Some(steps) = steps { out.mapped(origin, steps) } else { out };
@@ -340,7 +351,7 @@ impl Request {
         let input = In::raw(kind, unsafe { std::slice::from_raw_parts(first, len) });
         let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
         let fit = self.file.writable()?.write(var, &selection, input)?;
-        self.share()?;
+        self.sync_if_shared()?;
         Ok(fit)
     }
 }

@@ -9,36 +9,36 @@ use ferrocdf::array::{In, Index, Kind, Out};
 use ferrocdf::{Atomic, Code, RangeCheck, Result, Selection, Type};
 
 use crate::abi::answer::{fail, in_range};
-use crate::abi::transfer::{Memory, Part, Way};
-use crate::data::Request;
+use crate::abi::transfer::{Direction, MemoryType, VariablePart};
+use crate::data::Transfer;
 use crate::data::checks::check_strides;
 use crate::data::steps::{Steps, dense_steps, span, too_large};
 use crate::files::define_mode::ready_for_data;
 use crate::values::nested::{gather, lay_out};
 
-impl Request {
+impl Transfer {
     /// Moves what `part` names.
     ///
     /// # Safety
     /// `part` is that of the call, which keeps to the contract of a transfer.
-    pub(crate) unsafe fn move_netcdf4(&self, part: Part) -> Result<()> {
+    pub(crate) unsafe fn move_netcdf4(&self, part: VariablePart) -> Result<()> {
         // SAFETY: the part and its pointers are those of the call.
         unsafe {
             match part {
-                Part::All | Part::One { .. } | Part::Slab { .. } => {
+                VariablePart::All | VariablePart::One { .. } | VariablePart::Slab { .. } => {
                     self.move_strided(part, Steps::from_elem(1, self.target.rank()))
                 }
-                Part::Strided { stride, .. } => self.move_strided(part, self.strides(stride)),
-                Part::Mapped { stride, map, .. } => self.move_mapped(part, self.strides(stride), map),
+                VariablePart::Strided { stride, .. } => self.move_strided(part, self.strides(stride)),
+                VariablePart::Mapped { stride, map, .. } => self.move_mapped(part, self.strides(stride), map),
             }
         }
     }
 
-    /// Dense in memory.
+    /// Moves a part that is dense in memory.
     ///
     /// # Safety
     /// `part` is that of the call, whose memory is dense.
-    unsafe fn move_strided(&self, part: Part, stride: Steps) -> Result<()> {
+    unsafe fn move_strided(&self, part: VariablePart, stride: Steps) -> Result<()> {
         self.check_text()?;
         ready_for_data(&self.file)?;
         if let Some(dim) = stride.iter().position(|&stride| stride <= 0) {
@@ -56,12 +56,12 @@ impl Request {
         in_range(unsafe { self.elements(Selection { start, count, stride }, None) }?)
     }
 
-    /// With a map of memory: an element at a time as the reference does it, so the elements inside are moved even where
+    /// Moves a part with a map of memory. The reference moves an element at a time, so the elements inside are moved even where
     /// the last is outside.
     ///
     /// # Safety
     /// `part` and its `map` are those of the call.
-    unsafe fn move_mapped(&self, part: Part, stride: Steps, map: *const isize) -> Result<()> {
+    unsafe fn move_mapped(&self, part: VariablePart, stride: Steps, map: *const isize) -> Result<()> {
         if let Type::User(_) = self.target.ty {
             return fail(Code::EMAPTYPE, "values of user-defined types are not mapped");
         }
@@ -101,12 +101,12 @@ impl Request {
         in_range(moved?)
     }
 
-    /// Strings and values of user-defined types do not convert.
+    /// Fails with `NC_EBADTYPE` where types would have to convert: strings and user-defined types do not.
     fn check_conversion(&self) -> Result<()> {
         let fits = match (self.buffer.memory, self.target.ty) {
-            (Memory::Own, _) => true,
-            (Memory::Elements(_), ty) => matches!(ty, Type::Atomic(atomic) if atomic != Atomic::String),
-            (Memory::Strings, ty) => ty == Atomic::String.into(),
+            (MemoryType::Own, _) => true,
+            (MemoryType::Elements(_), ty) => matches!(ty, Type::Atomic(atomic) if atomic != Atomic::String),
+            (MemoryType::Strings, ty) => ty == Atomic::String.into(),
         };
         if fits {
             Ok(())
@@ -124,26 +124,26 @@ impl Request {
             return fail(Code::EINVAL, "the memory for values is a null pointer");
         }
         let kind = match self.buffer.memory {
-            Memory::Own => self.target.kind,
-            Memory::Elements(kind) => Some(kind),
-            Memory::Strings => None,
+            MemoryType::Own => self.target.kind,
+            MemoryType::Elements(kind) => Some(kind),
+            MemoryType::Strings => None,
         };
         // SAFETY: `values` is not null, and the selection with its steps is one that the call has memory for.
         let fit = unsafe {
             match (kind, self.buffer.way) {
-                (Some(kind), Way::Get) => self.read_numbers(&selection, kind, steps),
-                (None, Way::Get) => self.read_nested(&selection, steps).map(|()| RangeCheck::InRange),
-                (Some(kind), Way::Put) => self.write_numbers(&selection, kind, steps),
-                (None, Way::Put) => self.write_nested(&selection, steps),
+                (Some(kind), Direction::Get) => self.read_numbers(&selection, kind, steps),
+                (None, Direction::Get) => self.read_nested(&selection, steps).map(|()| RangeCheck::InRange),
+                (Some(kind), Direction::Put) => self.write_numbers(&selection, kind, steps),
+                (None, Direction::Put) => self.write_nested(&selection, steps),
             }
         }?;
-        if self.buffer.way == Way::Put {
+        if self.buffer.way == Direction::Put {
             self.file.state().set_written(self.target.var);
         }
         Ok(fit)
     }
 
-    /// The caller's memory for elements of a size, and the one that is the first selected.
+    /// Returns the caller's memory for elements of a size, and the one that is the first selected.
     ///
     /// # Safety
     /// The memory of the call has elements of `size` bytes for all counts, `steps` apart or dense, and this is the only reference to it.
@@ -174,7 +174,7 @@ impl Request {
     }
 
     /// # Safety
-    /// That of [`Request::elements`], in memory of `kind`.
+    /// That of [`Transfer::elements`], in memory of `kind`.
     unsafe fn read_numbers(
         &self,
         selection: &Selection,
@@ -189,7 +189,7 @@ impl Request {
     }
 
     /// # Safety
-    /// That of [`Request::elements`], in memory of `kind`.
+    /// That of [`Transfer::elements`], in memory of `kind`.
     unsafe fn write_numbers(
         &self,
         selection: &Selection,
@@ -204,7 +204,7 @@ impl Request {
     }
 
     /// # Safety
-    /// That of [`Request::elements`], in the variable's own type; what hangs from values is as the type says.
+    /// That of [`Transfer::elements`], in the variable's own type; what hangs from values is as the type says.
     unsafe fn write_nested(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let (model, ty) = (self.file.model(), self.target.ty);
         let size = model.size_of(ty);
@@ -221,7 +221,7 @@ impl Request {
     }
 
     /// # Safety
-    /// That of [`Request::elements`], in the variable's own type.
+    /// That of [`Transfer::elements`], in the variable's own type.
     unsafe fn read_nested(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<()> {
         let model = self.file.model();
         let size = model.size_of(self.target.ty);
@@ -238,7 +238,7 @@ impl Request {
     }
 }
 
-/// Where the elements of a map lie in memory, last dimension fastest. No count is 0.
+/// Returns where the elements of a map lie in memory, last dimension fastest. No count is 0.
 fn mapped(count: &[u64], steps: &[isize], origin: usize) -> impl Iterator<Item = usize> {
     let mut next = Some(Index::from_elem(0, count.len()));
     std::iter::from_fn(move || {

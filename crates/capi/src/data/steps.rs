@@ -9,7 +9,7 @@ pub(crate) fn too_large() -> Error {
     Error::new(Code::EINVAL, "the request is larger than memory".to_string())
 }
 
-/// The steps of dense memory, last dimension fastest.
+/// Returns the steps of dense memory, last dimension fastest.
 pub(crate) fn dense_steps(count: &[u64]) -> Result<Steps> {
     let mut steps = Steps::from_elem(1, count.len());
     for dim in (1..count.len()).rev() {
@@ -22,7 +22,7 @@ pub(crate) fn dense_steps(count: &[u64]) -> Result<Steps> {
     Ok(steps)
 }
 
-/// The lowest element of memory that a map addresses, relative to the first selected one, and the number of elements from
+/// Returns the lowest element of memory that a map addresses, relative to the first selected one, and the number of elements from
 /// there to the highest. No count is 0.
 pub(crate) fn span(count: &[u64], steps: &[isize]) -> Option<(isize, isize)> {
     let (mut low, mut high) = (0isize, 0isize);

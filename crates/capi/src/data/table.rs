@@ -8,12 +8,12 @@ use std::ffi::{
 use ferrocdf::Element;
 use ferrocdf::array::Kind;
 
-use crate::abi::transfer::{Memory, Part};
+use crate::abi::transfer::{MemoryType, VariablePart};
 use crate::data::{get, put};
 
-/// The kind of a type of C.
-const fn number<T: Element>() -> Memory {
-    Memory::Elements(T::KIND)
+/// Returns the kind of a type of C.
+const fn number<T: Element>() -> MemoryType {
+    MemoryType::Elements(T::KIND)
 }
 
 /// The functions of one type of memory; their names end in `$suffix`.
@@ -22,15 +22,15 @@ macro_rules! functions {
         mod $module {
             use super::*;
 
-            const MEMORY: Memory = $memory;
+            const MEMORY: MemoryType = $memory;
 
-            functions!(@ "var", $suffix, $get, $put, Part::All,);
-            functions!(@ "var1", $suffix, $get, $put, Part::One { start }, start: *const usize);
-            functions!(@ "vara", $suffix, $get, $put, Part::Slab { start, count },
+            functions!(@ "var", $suffix, $get, $put, VariablePart::All,);
+            functions!(@ "var1", $suffix, $get, $put, VariablePart::One { start }, start: *const usize);
+            functions!(@ "vara", $suffix, $get, $put, VariablePart::Slab { start, count },
                 start: *const usize, count: *const usize);
-            functions!(@ "vars", $suffix, $get, $put, Part::Strided { start, count, stride },
+            functions!(@ "vars", $suffix, $get, $put, VariablePart::Strided { start, count, stride },
                 start: *const usize, count: *const usize, stride: *const isize);
-            functions!(@ "varm", $suffix, $get, $put, Part::Mapped { start, count, stride, map },
+            functions!(@ "varm", $suffix, $get, $put, VariablePart::Mapped { start, count, stride, map },
                 start: *const usize, count: *const usize, stride: *const isize, map: *const isize);
         }
     };
@@ -56,8 +56,8 @@ macro_rules! functions {
     };
 }
 
-functions!(generic, "", c_void, c_void, Memory::Own);
-functions!(text, "_text", c_char, c_char, Memory::Elements(Kind::Char));
+functions!(generic, "", c_void, c_void, MemoryType::Own);
+functions!(text, "_text", c_char, c_char, MemoryType::Elements(Kind::Char));
 functions!(schar, "_schar", c_schar, c_schar, number::<c_schar>());
 functions!(uchar, "_uchar", c_uchar, c_uchar, number::<c_uchar>());
 functions!(ubyte, "_ubyte", c_uchar, c_uchar, number::<c_uchar>());
@@ -70,4 +70,4 @@ functions!(longlong, "_longlong", c_longlong, c_longlong, number::<c_longlong>()
 functions!(ulonglong, "_ulonglong", c_ulonglong, c_ulonglong, number::<c_ulonglong>());
 functions!(float, "_float", f32, f32, number::<f32>());
 functions!(double, "_double", f64, f64, number::<f64>());
-functions!(string, "_string", *mut c_char, *const c_char, Memory::Strings);
+functions!(string, "_string", *mut c_char, *const c_char, MemoryType::Strings);

@@ -20,7 +20,7 @@ pub extern "C" fn nc_close(ncid: c_int) -> c_int {
             done => {
                 drop(file);
                 let file = remove(ncid)?;
-                done.inspect_err(|_| give_up(&file))
+                done.inspect_err(|_| abandon(&file))
             }
         }
     })
@@ -28,7 +28,7 @@ pub extern "C" fn nc_close(ncid: c_int) -> c_int {
 
 /// Completes a file that is not in the table any more. It is closed with its last user.
 pub(crate) fn close(file: &OpenFile) -> Result<()> {
-    check_types(file).and_then(|()| complete(file)).inspect_err(|_| give_up(file))
+    check_types(file).and_then(|()| complete(file)).inspect_err(|_| abandon(file))
 }
 
 /// Fails for types of a file to be written that have nothing in them.
@@ -36,7 +36,7 @@ fn check_types(file: &OpenFile) -> Result<()> {
     if file.is_writable() { file.state().check_types(&file.model()) } else { Ok(()) }
 }
 
-/// Brings a file up to date where it lies, in memory or on the disk.
+/// Syncs a file where it lies, in memory or on the disk.
 fn complete(file: &OpenFile) -> Result<()> {
     if !file.is_writable() {
         return Ok(());
@@ -45,13 +45,13 @@ fn complete(file: &OpenFile) -> Result<()> {
     file.writable()?.sync()?;
     state.is_new = false;
     match file.at_close {
-        AtClose::Nothing => in_memory::bring_back(file),
+        AtClose::Nothing => in_memory::write_back(file),
         AtClose::Persist => in_memory::persist(file),
     }
 }
 
-/// Forgets the changes of a file that cannot be completed. A new file is removed.
-fn give_up(file: &OpenFile) {
+/// Discards the changes of a file that cannot be completed. A new file is removed.
+fn abandon(file: &OpenFile) {
     let Ok(writable) = file.writable() else { return };
     if file.state().is_new {
         // Whether it can be removed or not, the error to report is the one before.
@@ -68,7 +68,7 @@ pub extern "C" fn nc_abort(ncid: c_int) -> c_int {
         if !file.is_defining() {
             return close(&file);
         }
-        give_up(&file);
+        abandon(&file);
         Ok(())
     })
 }

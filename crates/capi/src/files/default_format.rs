@@ -11,7 +11,7 @@ use crate::abi::pointers::Out;
 /// `NC_FORMAT_*` of files that are created without a word on their format; 0 until a program sets it.
 static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(0);
 
-/// The format that the program has set for files that are created without a word on it.
+/// Returns the format that the program has set for files that are created without a word on it.
 pub(crate) fn default_format() -> Option<Format> {
     Format::from_number(DEFAULT_FORMAT.load(Ordering::Relaxed))
 }

@@ -6,7 +6,7 @@ use ferrocdf::{Code, Container, File, Location};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::pointers::Str;
-use crate::open::file::missing_is_zero;
+use crate::open::file::lenient_options;
 use crate::open::paths::location;
 
 #[unsafe(no_mangle)]
@@ -19,7 +19,7 @@ pub extern "C" fn nc_delete(path: Str) -> c_int {
 pub extern "C" fn nc_delete_mp(path: Str, basepe: c_int) -> c_int {
     answer(|| {
         let location = location(path)?;
-        let format = File::open_location(&location, &missing_is_zero())?.format();
+        let format = File::open_location(&location, &lenient_options())?.format();
         let is_zarr = matches!(format.container(), Container::ZarrV2 | Container::ZarrV3);
         if basepe != 0 {
             return fail(Code::EINVAL, "the only processing element is 0");

@@ -9,11 +9,11 @@ use ferrocdf::{Code, CreateOptions, File, FileMut, Location, Result};
 
 use crate::abi::answer::fail;
 use crate::abi::constants::*;
-use crate::open::file::{Access, AtClose, OpenFile, missing_is_zero};
+use crate::open::file::{AtClose, FileAccess, OpenFile, lenient_options};
 use crate::open::paths::{path_of, text_of};
 
-/// Brings a file that was written back to the memory it was opened in.
-pub(crate) fn bring_back(file: &OpenFile) -> Result<()> {
+/// Copies a file that was written to the memory it was opened in.
+pub(crate) fn write_back(file: &OpenFile) -> Result<()> {
     let Some(given) = &file.given else { return Ok(()) };
     let bytes = file.file().bytes()?;
     let memory = given.memory.load(Ordering::Relaxed).cast::<u8>();
@@ -25,7 +25,7 @@ pub(crate) fn bring_back(file: &OpenFile) -> Result<()> {
 
 /// Makes a file in memory.
 pub(crate) fn create(location: Location, mode: c_int, options: &CreateOptions) -> Result<OpenFile> {
-    let access = Access::Write(Arc::new(FileMut::in_memory(options)?));
+    let access = FileAccess::Write(Arc::new(FileMut::in_memory(options)?));
     let mut file = OpenFile::new(location, mode, access, true);
     if mode & NC_PERSIST != 0 {
         check_writable(&file.location)?;
@@ -56,11 +56,13 @@ pub(crate) fn open_diskless(location: Location, mode: c_int) -> Result<OpenFile>
     Ok(file)
 }
 
-pub(crate) fn access(location: &Location, bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<Access> {
+pub(crate) fn access(location: &Location, bytes: Vec<u8>, mode: c_int, limit: u64) -> Result<FileAccess> {
     if mode & NC_WRITE != 0 {
-        FileMut::append_bytes_within(bytes, limit, Some(location.clone())).map(Arc::new).map(Access::Write)
+        FileMut::append_bytes_within(bytes, limit, Some(location.clone()))
+            .map(Arc::new)
+            .map(FileAccess::Write)
     } else {
-        File::from_bytes_with(bytes, &missing_is_zero().beside(location.clone())).map(Access::Read)
+        File::from_bytes_with(bytes, &lenient_options().beside(location.clone())).map(FileAccess::Read)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::abi::constants::*;
 use crate::abi::pointers::{Out, Str};
 use crate::files::default_format::default_format;
 use crate::files::in_memory;
-use crate::open::file::{Access, OpenFile, missing_is_zero};
+use crate::open::file::{FileAccess, OpenFile, lenient_options};
 use crate::open::ids::{insert, writer_of};
 use crate::open::paths::{location, path_of};
 use crate::user_formats::{self, OpenRequest};
@@ -30,7 +30,7 @@ pub(crate) fn check_mode(mode: c_int) -> Result<()> {
     Ok(())
 }
 
-/// The format that flags ask for. Without a flag it is the default that the program has set; else netCDF-4 for a name that asks for a Zarr
+/// Returns the format that flags ask for. Without a flag it is the default that the program has set; else netCDF-4 for a name that asks for a Zarr
 /// store, and classic for all others.
 fn format_of(mode: c_int, is_zarr: impl FnOnce() -> bool) -> Result<Format> {
     let chosen = mode & (NC_NETCDF4 | NC_64BIT_OFFSET | NC_64BIT_DATA);
@@ -49,7 +49,7 @@ fn format_of(mode: c_int, is_zarr: impl FnOnce() -> bool) -> Result<Format> {
     }
 }
 
-/// The size of the blocks that a file is said to be read in: the reference tells it, nothing depends on it here.
+/// Stores the size of the blocks in which a file is said to be read: the reference tells it, nothing depends on it here.
 fn put_chunk_size(hint: Out<usize>) {
     const LEAST: usize = 256;
     const MOST: usize = 256 << 20;
@@ -97,7 +97,7 @@ pub(crate) fn create(
             in_memory::create(location, mode, &options)?
         } else {
             let file = FileMut::create_at(&location, &options)?;
-            OpenFile::new(location, mode, Access::Write(Arc::new(file)), true)
+            OpenFile::new(location, mode, FileAccess::Write(Arc::new(file)), true)
         };
         let new = insert(file)?;
         put_chunk_size(hint);
@@ -130,10 +130,10 @@ pub(crate) fn open(path: Str, mode: c_int, basepe: c_int, hint: Out<usize>, id: 
             in_memory::open_diskless(location, mode)?
         } else {
             let access = if mode & NC_WRITE != 0 {
-                Access::Write(edit(&location)?)
+                FileAccess::Write(edit(&location)?)
             } else {
-                let options = missing_is_zero().shared(mode & NC_SHARE != 0);
-                Access::Read(File::open_location(&location, &options)?)
+                let options = lenient_options().shared(mode & NC_SHARE != 0);
+                FileAccess::Read(File::open_location(&location, &options)?)
             };
             OpenFile::new(location, mode, access, false)
         };

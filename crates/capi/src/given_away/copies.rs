@@ -12,7 +12,7 @@ use crate::model::type_numbers::known_type;
 use crate::open::ids::find_enhanced;
 use crate::values::owned::{copy, reclaim};
 
-/// Whether there are values to work on. Fails with `NC_EINVAL`.
+/// True if there are values to work on. Fails with `NC_EINVAL`.
 pub(crate) fn check(ncid: c_int, ty: c_int, values: *const c_void, count: usize) -> Result<bool> {
     if ncid < 0 || ty <= 0 || (values.is_null() && count > 0) {
         return fail(Code::EINVAL, "values need an id, a type and memory");

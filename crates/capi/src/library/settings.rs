@@ -10,7 +10,7 @@ use crate::abi::memory::copy_of_text;
 use crate::abi::pointers::Str;
 use crate::open::settings::setting;
 
-/// The value of a key in memory of `malloc`; null if it has none.
+/// Gives the value of a key in memory of `malloc`; null if it has none.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_rc_get(key: Str) -> *mut c_char {
     give(std::ptr::null_mut(), || {

@@ -8,7 +8,7 @@ use ferrocdf::{Code, DimId, GroupId, Model, Owner, Result, VarId};
 use crate::abi::answer::fail;
 use crate::abi::constants::NC_GLOBAL;
 
-/// The dimension with an id. Fails with `NC_EBADDIM`.
+/// Returns the dimension with an id. Fails with `NC_EBADDIM`.
 pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
     match usize::try_from(id) {
         Ok(at) if at < model.dims().len() => Ok(DimId(id as u32)),
@@ -16,13 +16,13 @@ pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
     }
 }
 
-/// A variable with an id in a group. Fails with `NC_ENOTVAR`.
+/// Returns a variable with an id in a group. Fails with `NC_ENOTVAR`.
 pub(crate) fn variable(model: &Model, group: GroupId, varid: c_int) -> Result<VarId> {
     let found = usize::try_from(varid).ok().and_then(|at| model.group(group).vars.get(at));
     found.copied().map_or_else(|| fail(Code::ENOTVAR, format!("no variable has the id {varid}")), Ok)
 }
 
-/// What has the attributes of a variable id. Fails with `NC_ENOTVAR`.
+/// Returns the group or variable that has the attributes of a variable id. Fails with `NC_ENOTVAR`.
 pub(crate) fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner> {
     match varid {
         NC_GLOBAL => Ok(Owner::Group(group)),
@@ -30,7 +30,7 @@ pub(crate) fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner
     }
 }
 
-/// The attributes of an owner. Fails if they cannot be read.
+/// Returns the attributes of an owner. Fails if they cannot be read.
 pub(crate) fn attrs(model: &Model, owner: Owner) -> Result<&Attrs> {
     let attrs = model.attrs(owner);
     attrs.failure().map_or(Ok(attrs), |error| Err(error.clone()))

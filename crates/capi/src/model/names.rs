@@ -14,7 +14,7 @@ pub(crate) fn check_wanted(name: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Variables, groups and types of a netCDF-4 group share one space of names. Fails with `NC_ENAMEINUSE`.
+/// Fails with `NC_ENAMEINUSE` for a name that a variable, group or type of a netCDF-4 group has: they share one space of names.
 pub(crate) fn check_new(model: &Model, group: GroupId, name: &Name) -> Result<()> {
     let bytes = name.as_bytes();
     let taken = model.find_var(group, bytes).is_some()
@@ -23,7 +23,7 @@ pub(crate) fn check_new(model: &Model, group: GroupId, name: &Name) -> Result<()
     if taken { fail(Code::ENAMEINUSE, format!("\"{name}\" exists already")) } else { Ok(()) }
 }
 
-/// A new name in place of an old one. Outside define mode, nothing in a classic header moves.
+/// Returns a new name in place of an old one. Outside define mode, nothing in a classic header moves.
 pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
     if file.is_defining() || !file.model().format().has_cdf_model() { Ok(new) } else { new.in_room_of(old) }
 }
@@ -41,13 +41,13 @@ fn no_group<T>(name: &[u8]) -> Result<T> {
     fail(Code::ENOGRP, format!("no group \"{}\"", name.escape_ascii()))
 }
 
-/// A group within another. Names that could not be given are not even looked for.
+/// Returns a group within another. Names that could not be given are not even looked for.
 pub(crate) fn child(model: &Model, group: GroupId, name: &[u8]) -> Result<GroupId> {
     let name = Name::new(name)?;
     model.find_group(group, name.as_bytes()).map_or_else(|| no_group(name.as_bytes()), Ok)
 }
 
-/// The group with a path from another one, such as `/a/b`. The path to the group itself is only known of the root.
+/// Returns the group with a path from another one, such as `/a/b`. The path to the group itself is only known of the root.
 pub(crate) fn by_path(model: &Model, from: GroupId, path: &[u8]) -> Result<GroupId> {
     let mut names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).peekable();
     if names.peek().is_none() && from != GroupId::ROOT {
@@ -56,7 +56,7 @@ pub(crate) fn by_path(model: &Model, from: GroupId, path: &[u8]) -> Result<Group
     names.try_fold(from, |group, name| child(model, group, name))
 }
 
-/// The group and the name in it that a path such as `/a/b` stands for; nothing for a plain name. Fails with `NC_EINVAL` for
+/// Returns the group and the name in it that a path such as `/a/b` stands for; nothing for a plain name. Fails with `NC_EINVAL` for
 /// a path that does not start at the root, and, as in the reference, for one that leads to the root group.
 pub(crate) fn split_path<'a>(model: &Model, path: &'a [u8]) -> Result<Option<(GroupId, &'a [u8])>> {
     match path.iter().rposition(|&byte| byte == b'/') {

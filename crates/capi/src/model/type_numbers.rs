@@ -12,7 +12,7 @@ use crate::open::ids::find_enhanced;
 /// `NC_FIRSTUSERTYPEID`
 const FIRST_USER_TYPE: c_int = 32;
 
-/// The type with a number, whether or not a file has it. Fails with `NC_EBADTYPE`.
+/// Returns the type with a number, whether or not a file has it. Fails with `NC_EBADTYPE`.
 pub(crate) fn type_of(number: c_int) -> Result<Type> {
     if number >= FIRST_USER_TYPE {
         return Ok(Type::User(TypeId((number - FIRST_USER_TYPE) as u32)));
@@ -23,7 +23,7 @@ pub(crate) fn type_of(number: c_int) -> Result<Type> {
     }
 }
 
-/// The number of a type.
+/// Returns the number of a type.
 pub(crate) fn number_of(ty: Type) -> c_int {
     match ty {
         Type::Atomic(atomic) => atomic.nc_type().into(),
@@ -31,7 +31,7 @@ pub(crate) fn number_of(ty: Type) -> c_int {
     }
 }
 
-/// The type that a file defines under a number. Fails with `NC_EBADTYPE`.
+/// Returns the type that a file defines under a number. Fails with `NC_EBADTYPE`.
 pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
     match type_of(number)? {
         Type::User(id) if id.index() < model.types().len() => Ok(id),
@@ -39,7 +39,7 @@ pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
     }
 }
 
-/// The type with a number, and the model that says what it is.
+/// Returns the type with a number, and the model that says what it is.
 pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
     let ty = type_of(number)?;
     if let Type::Atomic(_) = ty {

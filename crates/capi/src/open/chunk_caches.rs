@@ -41,7 +41,7 @@ pub(crate) struct Wishes {
 static WISHES: ProcessMutex<Wishes> =
     ProcessMutex::new(Wishes { cache: USUAL, alignment: (0, 0), metadata: 0 });
 
-/// What is wished of space in files to come.
+/// Returns the options of space for files that are opened from now on.
 pub(crate) fn space() -> SpaceOptions {
     let wishes = wishes();
     let mut space = SpaceOptions::default();
@@ -88,7 +88,7 @@ impl FileCaches {
         }
     }
 
-    /// The cache of a variable: what was wished, else that of the process, but for what the file stores otherwise than in
+    /// Returns the cache of a variable: what was wished, else that of the process, but for what the file stores otherwise than in
     /// chunks, as soon as something of it was asked for.
     pub(crate) fn get(&self, model: &Model, var: VarId) -> Cache {
         if let Some(&wished) = self.wished().get(&var) {

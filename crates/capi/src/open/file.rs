@@ -25,15 +25,15 @@ pub(crate) struct OpenFile {
     pub(crate) given: Option<GivenMemory>,
     /// The chunk caches that variables of a netCDF-4 file have.
     pub(crate) caches: FileCaches,
-    pub(crate) access: Access,
+    pub(crate) access: FileAccess,
     /// True for a file of a classic format.
     is_classic: bool,
     defining: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<DefineState>,
 }
 
 /// How a file is open.
-pub(crate) enum Access {
+pub(crate) enum FileAccess {
     Read(File),
     /// Shared by all openings of one netCDF-4 file for writing in this process.
     Write(Arc<FileMut>),
@@ -69,7 +69,7 @@ impl Drop for GivenMemory {
 }
 
 /// What calls change that define. Its lock makes each of them one step.
-pub(crate) struct State {
+pub(crate) struct DefineState {
     /// Made by `nc_create` and never out of define mode: aborting removes it.
     pub(crate) is_new: bool,
     /// Whether variables to come are not filled.
@@ -81,7 +81,7 @@ pub(crate) struct State {
     written: (usize, HashSet<VarId>),
 }
 
-impl State {
+impl DefineState {
     /// Takes note that the file says all that the model says.
     pub(crate) fn all_stored(&mut self, model: &Model) {
         self.stored = (model.vars().len(), model.types().len());
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Whether a type is in the file.
+    /// True if a type is in the file.
     pub(crate) fn is_stored(&self, ty: Type) -> bool {
         matches!(ty, Type::User(id) if id.index() < self.stored.1) || matches!(ty, Type::Atomic(_))
     }
@@ -138,10 +138,10 @@ impl State {
 }
 
 impl OpenFile {
-    pub(crate) fn new(location: Location, mode: c_int, access: Access, is_new: bool) -> Self {
+    pub(crate) fn new(location: Location, mode: c_int, access: FileAccess, is_new: bool) -> Self {
         let file: &File = match &access {
-            Access::Read(file) => file,
-            Access::Write(file) => {
+            FileAccess::Read(file) => file,
+            FileAccess::Write(file) => {
                 file.set_space(&chunk_caches::space());
                 file
             }
@@ -158,23 +158,28 @@ impl OpenFile {
             access,
             is_classic: format.has_cdf_model(),
             defining: AtomicBool::new(is_new),
-            state: Mutex::new(State { is_new, no_fill: false, stored, written: (stored.0, HashSet::new()) }),
+            state: Mutex::new(DefineState {
+                is_new,
+                no_fill: false,
+                stored,
+                written: (stored.0, HashSet::new()),
+            }),
         }
     }
 
-    /// The file, to be read.
+    /// Returns the file, to be read.
     pub(crate) fn file(&self) -> &File {
         match &self.access {
-            Access::Read(file) => file,
-            Access::Write(file) => file,
+            FileAccess::Read(file) => file,
+            FileAccess::Write(file) => file,
         }
     }
 
-    /// The file, to be written. Fails with `NC_EPERM`.
+    /// Returns the file, to be written. Fails with `NC_EPERM`.
     pub(crate) fn writable(&self) -> Result<&FileMut> {
         match &self.access {
-            Access::Write(file) => Ok(file),
-            Access::Read(_) => fail(Code::EPERM, "the file is open for reading only"),
+            FileAccess::Write(file) => Ok(file),
+            FileAccess::Read(_) => fail(Code::EPERM, "the file is open for reading only"),
         }
     }
 
@@ -184,16 +189,16 @@ impl OpenFile {
     }
 
     pub(crate) fn is_writable(&self) -> bool {
-        matches!(self.access, Access::Write(_))
+        matches!(self.access, FileAccess::Write(_))
     }
 
-    /// What the file says now, changes of define mode included.
+    /// Returns the model, changes of define mode included.
     pub(crate) fn model(&self) -> Arc<Model> {
         self.file().model()
     }
 
-    /// Holds back other calls that define. Nothing panics half-way through a change of the state.
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    /// Locks the state, so that other calls that define wait. Nothing panics half-way through a change of the state.
+    pub(crate) fn state(&self) -> MutexGuard<'_, DefineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -211,7 +216,7 @@ impl OpenFile {
         if self.is_defining() { fail(Code::EINDEFINE, "the file is in define mode") } else { Ok(()) }
     }
 
-    /// Whether the file enters and leaves define mode by itself, as calls need it: netCDF-4 files that are not held to
+    /// True if the file enters and leaves define mode by itself, as calls need it: netCDF-4 files that are not held to
     /// the classic model.
     pub(crate) fn is_free(&self) -> bool {
         self.file().format().is_enhanced()
@@ -237,7 +242,7 @@ impl OpenFile {
     }
 }
 
-/// Files that are cut off are read as the reference reads them: what is missing is zero.
-pub(crate) fn missing_is_zero() -> OpenOptions {
+/// Returns the options with which files that are cut off are read as the reference reads them: missing bytes are zero.
+pub(crate) fn lenient_options() -> OpenOptions {
     OpenOptions::default().allow_missing(u64::MAX)
 }

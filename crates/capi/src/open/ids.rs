@@ -12,9 +12,9 @@ use ferrocdf::{Code, Error, FileMut, GroupId, Model, Result};
 
 use crate::abi::answer::fail;
 use crate::abi::constants::{NC_DISKLESS, NC_INMEMORY};
-use crate::open::file::{Access, OpenFile};
+use crate::open::file::{FileAccess, OpenFile};
 use crate::open::paths::path_of;
-use crate::open::table::{self, GROUP_BITS, POSITIONS, Pinned, Removed};
+use crate::open::table::{self, GROUP_BITS, POSITIONS, PinnedFile, RemovedFile};
 use crate::user_formats;
 
 /// Asks the model of the file with an id, and for its group.
@@ -22,7 +22,7 @@ pub(crate) fn ask<R>(ncid: c_int, question: impl FnOnce(&Model, GroupId) -> Resu
     ask_of(ncid, |_, model, group| question(model, group))
 }
 
-/// The same with the file itself.
+/// Asks like [`ask`], and hands over the file too.
 pub(crate) fn ask_of<R>(
     ncid: c_int,
     question: impl FnOnce(&OpenFile, &Model, GroupId) -> Result<R>,
@@ -36,15 +36,15 @@ pub(crate) fn ask_of<R>(
     })
 }
 
-/// The file with an id, if it is the root group that is meant: for calls that look no further.
-pub(crate) fn find_root(ncid: c_int) -> Option<Pinned> {
+/// Returns the file with an id, if it is the root group that is meant: for calls that look no further.
+pub(crate) fn find_root(ncid: c_int) -> Option<PinnedFile> {
     if group_in(ncid) != GroupId::ROOT {
         return None;
     }
     in_table(ncid).ok()
 }
 
-fn in_table(ncid: c_int) -> Result<Pinned> {
+fn in_table(ncid: c_int) -> Result<PinnedFile> {
     table::pin(position(ncid)).ok_or_else(|| bad_id(ncid))
 }
 
@@ -56,8 +56,8 @@ fn group_in(ncid: c_int) -> GroupId {
     GroupId(ncid as u32 & ((1 << GROUP_BITS) - 1))
 }
 
-/// The file and group with an id. Fails with `NC_EBADID`.
-pub(crate) fn find(ncid: c_int) -> Result<(Pinned, GroupId)> {
+/// Returns the file and group with an id. Fails with `NC_EBADID`.
+pub(crate) fn find(ncid: c_int) -> Result<(PinnedFile, GroupId)> {
     let (file, group) = (in_table(ncid)?, group_in(ncid));
     if group != GroupId::ROOT && group.index() >= file.model().groups().len() {
         return Err(bad_id(ncid));
@@ -65,12 +65,12 @@ pub(crate) fn find(ncid: c_int) -> Result<(Pinned, GroupId)> {
     Ok((file, group))
 }
 
-/// The file with an id, whichever group of it is meant. Fails with `NC_EBADID`.
-pub(crate) fn find_file(ncid: c_int) -> Result<Pinned> {
+/// Returns the file with an id, whichever group of it is meant. Fails with `NC_EBADID`.
+pub(crate) fn find_file(ncid: c_int) -> Result<PinnedFile> {
     find(ncid).map(|(file, _)| file)
 }
 
-/// The id of another group of a file.
+/// Returns the id of another group of a file.
 pub(crate) fn group_id(ncid: c_int, group: GroupId) -> c_int {
     ((ncid as u32 >> GROUP_BITS << GROUP_BITS) | group.0) as c_int
 }
@@ -83,13 +83,13 @@ pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
     }
 }
 
-/// The writer of a netCDF-4 file that is already open for writing in this process, if the file at a path is one: two
+/// Returns the writer of a netCDF-4 file that is already open for writing in this process, if the file at a path is one: two
 /// writers of one file would not know of each other.
 pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
     let place = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
     let wanted = place(path)?;
     table::all().find_map(|open| match &open.access {
-        Access::Write(writer)
+        FileAccess::Write(writer)
             if open.mode & (NC_DISKLESS | NC_INMEMORY) == 0
                 && !open.is_classic()
                 && path_of(&open.location).and_then(place) == Some(wanted) =>
@@ -103,7 +103,7 @@ pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
 /// Takes a file from the table. Fails with `NC_EBADID`.
 ///
 /// Calls that are under way on other threads end first, so that the bytes they write are in the file when it is closed.
-pub(crate) fn remove(ncid: c_int) -> Result<Removed> {
+pub(crate) fn remove(ncid: c_int) -> Result<RemovedFile> {
     table::remove(position(ncid)).ok_or_else(|| bad_id(ncid))
 }
 
@@ -111,8 +111,8 @@ fn bad_id(ncid: c_int) -> Error {
     Error::new(Code::EBADID, format!("no open file has the id {ncid}"))
 }
 
-/// The file and group with an id, for what classic files do not have. Fails with `NC_ENOTNC4` for those.
-pub(crate) fn find_enhanced(ncid: c_int) -> Result<(Pinned, GroupId)> {
+/// Returns the file and group with an id, for what classic files do not have. Fails with `NC_ENOTNC4` for those.
+pub(crate) fn find_enhanced(ncid: c_int) -> Result<(PinnedFile, GroupId)> {
     let (file, group) = find(ncid)?;
     if file.is_classic() {
         return fail(Code::ENOTNC4, "classic files have one group and no types of their own");

@@ -10,7 +10,7 @@ use crate::abi::answer::fail;
 use crate::abi::forks;
 use crate::abi::pointers::Str;
 
-/// The location a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
+/// Returns the location a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
 pub(crate) fn location(path: Str) -> Result<Location> {
     let location = Location::parse(path.bytes()?.trim_ascii_start())?;
     if path_of(&location).is_some_and(|path| path.as_os_str().is_empty()) {
@@ -21,7 +21,7 @@ pub(crate) fn location(path: Str) -> Result<Location> {
     Ok(location)
 }
 
-/// The path of a file of the system; `None` for a URL.
+/// Returns the path of a file of the system; `None` for a URL.
 pub(crate) fn path_of(location: &Location) -> Option<&Path> {
     match location {
         Location::Path(path) => Some(path),
@@ -29,7 +29,7 @@ pub(crate) fn path_of(location: &Location) -> Option<&Path> {
     }
 }
 
-/// The path or the URL of a location, as `nc_inq_path` gives it.
+/// Returns the path or the URL of a location, as `nc_inq_path` gives it.
 pub(crate) fn text_of(location: &Location) -> Vec<u8> {
     match location {
         Location::Url(url) => url.to_string().into_bytes(),
@@ -37,7 +37,7 @@ pub(crate) fn text_of(location: &Location) -> Vec<u8> {
     }
 }
 
-/// As a path of the system.
+/// Returns bytes as a path of the system.
 pub(crate) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }

@@ -25,7 +25,7 @@ const MOST_WAITING: Duration = Duration::from_secs(10);
 
 /// A position of the table.
 #[repr(align(64))]
-struct Slot {
+struct TablePosition {
     /// The file; null if there is none, [`closing`] while its close waits for calls.
     file: AtomicPtr<OpenFile>,
     /// How many calls use the file, or are about to find that there is none.
@@ -33,8 +33,8 @@ struct Slot {
 }
 
 /// All positions. Memory of those that were never used is never touched.
-static SLOTS: [Slot; POSITIONS] =
-    [const { Slot { file: AtomicPtr::new(null_mut()), pins: AtomicUsize::new(0) } }; POSITIONS];
+static SLOTS: [TablePosition; POSITIONS] =
+    [const { TablePosition { file: AtomicPtr::new(null_mut()), pins: AtomicUsize::new(0) } }; POSITIONS];
 
 /// Held while a file gets a position or loses it. The number is the first position that was never used.
 static CHANGES: ProcessMutex<usize> = ProcessMutex::with_child(1, forget_calls);
@@ -59,12 +59,12 @@ fn lock() -> MutexGuard<'static, usize> {
 }
 
 /// A file that a call uses: it is not closed meanwhile.
-pub(crate) struct Pinned {
-    slot: &'static Slot,
+pub(crate) struct PinnedFile {
+    slot: &'static TablePosition,
     file: ptr::NonNull<OpenFile>,
 }
 
-impl Deref for Pinned {
+impl Deref for PinnedFile {
     type Target = OpenFile;
 
     fn deref(&self) -> &OpenFile {
@@ -73,20 +73,20 @@ impl Deref for Pinned {
     }
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedFile {
     fn drop(&mut self) {
         self.slot.pins.fetch_sub(1, Release);
     }
 }
 
 /// Pins the file at a position.
-pub(crate) fn pin(at: usize) -> Option<Pinned> {
+pub(crate) fn pin(at: usize) -> Option<PinnedFile> {
     let slot = SLOTS.get(at)?;
     slot.pins.fetch_add(1, SeqCst);
     let file = slot.file.load(SeqCst);
     match ptr::NonNull::new(file) {
         // A close that replaces the pointer from here on reads the pin, and waits for it.
-        Some(file) if is_file(file.as_ptr()) => Some(Pinned { slot, file }),
+        Some(file) if is_file(file.as_ptr()) => Some(PinnedFile { slot, file }),
         _ => {
             slot.pins.fetch_sub(1, Release);
             None
@@ -94,8 +94,8 @@ pub(crate) fn pin(at: usize) -> Option<Pinned> {
     }
 }
 
-/// All files, pinned one at a time.
-pub(crate) fn all() -> impl Iterator<Item = Pinned> {
+/// Returns all files, pinned one at a time.
+pub(crate) fn all() -> impl Iterator<Item = PinnedFile> {
     let end = *lock();
     (1..end).filter_map(pin)
 }
@@ -110,27 +110,27 @@ pub(crate) fn insert(file: OpenFile, end: usize) -> Option<usize> {
 }
 
 /// A file that is not in the table any more.
-pub(crate) enum Removed {
+pub(crate) enum RemovedFile {
     /// No call uses it.
     Alone(Box<OpenFile>),
     /// Calls still used it after [`MOST_WAITING`]. It stays in memory, and its position is not used again.
     InUse(&'static OpenFile),
 }
 
-impl Deref for Removed {
+impl Deref for RemovedFile {
     type Target = OpenFile;
 
     fn deref(&self) -> &OpenFile {
         match self {
-            Removed::Alone(file) => file,
-            Removed::InUse(file) => file,
+            RemovedFile::Alone(file) => file,
+            RemovedFile::InUse(file) => file,
         }
     }
 }
 
 /// Takes a file from the table, once calls on other threads have ended. There is a limit to waiting: a call may wait for
 /// something that never comes.
-pub(crate) fn remove(at: usize) -> Option<Removed> {
+pub(crate) fn remove(at: usize) -> Option<RemovedFile> {
     let slot = SLOTS.get(at)?;
     let file = {
         let _changes = lock();
@@ -145,13 +145,13 @@ pub(crate) fn remove(at: usize) -> Option<Removed> {
     while slot.pins.load(SeqCst) > 0 {
         if Instant::now() >= limit {
             // SAFETY: it came from a box that nobody frees.
-            return Some(Removed::InUse(unsafe { &*file }));
+            return Some(RemovedFile::InUse(unsafe { &*file }));
         }
         std::thread::sleep(Duration::from_micros(50));
     }
     slot.file.store(null_mut(), SeqCst);
     // SAFETY: it came from a box; no call has it, and none finds it.
-    Some(Removed::Alone(unsafe { Box::from_raw(file) }))
+    Some(RemovedFile::Alone(unsafe { Box::from_raw(file) }))
 }
 
 /// There are no calls: a process that `fork` made has none of those of its parent's threads, and the thread that forked is in

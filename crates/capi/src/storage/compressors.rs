@@ -31,7 +31,7 @@ fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uin
     })
 }
 
-/// The parameters of a filter that must be available; `None` if the variable does not go through it. Whatever happens,
+/// Returns the parameters of a filter that must be available; `None` if the variable does not go through it. Whatever happens,
 /// the caller is told whether it does.
 fn named<const COUNT: usize>(
     ncid: c_int,

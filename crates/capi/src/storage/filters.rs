@@ -72,7 +72,7 @@ pub unsafe extern "C" fn nc_inq_var_filter_info(
     })
 }
 
-/// The first filter; 0 if there is none.
+/// Gives the first filter; 0 if there is none.
 ///
 /// # Safety
 /// `params` is null or has room for the parameters of the first filter.

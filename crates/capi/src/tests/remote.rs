@@ -26,7 +26,7 @@ fn text(url: &str) -> CString {
     CString::new(url).unwrap()
 }
 
-/// The message of the last error.
+/// Returns the message of the last error.
 fn message() -> String {
     // SAFETY: it is a text of this thread, which stays until the next error.
     unsafe { CStr::from_ptr(ferrocdf_last_error()) }.to_str().unwrap().to_string()
@@ -56,7 +56,7 @@ fn open(url: &str, mode: c_int) -> Result<c_int, Code> {
     }
 }
 
-/// The values of `v`.
+/// Returns the values of `v`.
 fn values(id: c_int) -> [c_int; 3] {
     let (mut var, mut values) = (-1, [0; 3]);
     // SAFETY: the text ends in a zero byte, and there is room for the values.

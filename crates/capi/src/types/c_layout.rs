@@ -16,7 +16,7 @@ use crate::model::type_numbers::{known_type, number_of, type_of};
 use crate::open::ids::find_enhanced;
 use crate::types::inquire::nc_inq_user_type;
 
-/// The alignment of a type in C.
+/// Returns the alignment of a type in C.
 fn alignment(model: &Model, ty: Type) -> usize {
     match ty {
         Type::Atomic(atomic) => align_of_atomic(atomic),
@@ -100,7 +100,7 @@ pub extern "C" fn ncaux_inq_any_type(
 }
 
 /// A compound type that is being put together.
-struct Builder {
+struct CompoundBuilder {
     ncid: c_int,
     name: Vec<u8>,
     /// Name, type and dimensions of each field.
@@ -110,12 +110,12 @@ struct Builder {
 /// Compound types that are being put together, by their tags. A tag is a number and not an address, so that one that is
 /// used after its end does no harm.
 #[derive(Default)]
-struct Builders {
+struct CompoundBuilders {
     last: usize,
-    open: Option<HashMap<usize, Builder>>,
+    open: Option<HashMap<usize, CompoundBuilder>>,
 }
 
-static BUILDERS: ProcessMutex<Builders> = ProcessMutex::new(Builders { last: 0, open: None });
+static BUILDERS: ProcessMutex<CompoundBuilders> = ProcessMutex::new(CompoundBuilders { last: 0, open: None });
 
 /// Starts a compound type. All are laid out as C does it: the other way that the reference names, it never took.
 #[unsafe(no_mangle)]
@@ -133,7 +133,7 @@ pub extern "C" fn ncaux_begin_compound(
         let mut builders = BUILDERS.lock();
         builders.last += 1;
         let new = builders.last;
-        builders.open.get_or_insert_default().insert(new, Builder { ncid, name, fields: Vec::new() });
+        builders.open.get_or_insert_default().insert(new, CompoundBuilder { ncid, name, fields: Vec::new() });
         tag.put(std::ptr::without_provenance_mut(new));
         Ok(())
     })

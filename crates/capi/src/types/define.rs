@@ -40,7 +40,7 @@ pub(crate) fn define(
     })
 }
 
-/// A type that a file has, to be part of another one.
+/// Returns a type that a file has, to be part of another one.
 pub(crate) fn part(model: &Model, number: c_int) -> Result<Type> {
     let ty = type_of(number)?;
     if matches!(ty, Type::User(_)) {

@@ -10,7 +10,7 @@ use crate::abi::pointers::Out;
 use crate::model::type_numbers::{number_of, type_of, user_type};
 use crate::open::ids::find_file;
 
-/// Whether two types are equal. In classic files only the first six types are, each to itself.
+/// True if two types are equal. In classic files only the first six types are, each to itself.
 pub extern "C" fn nc_inq_type_equal(
     ncid: c_int,
     ty: c_int,
@@ -50,7 +50,7 @@ pub extern "C" fn nc_inq_type_equal(
     })
 }
 
-/// The type of a file that equals a type of another one, or of itself. Fails with `NC_EBADTYPE`.
+/// Returns the type of a file that equals a type of another one, or of itself. Fails with `NC_EBADTYPE`.
 pub(crate) fn equal_type(from: &Model, ty: Type, to: &Model) -> Result<Type> {
     let Type::User(_) = ty else { return Ok(ty) };
     for at in 0..to.types().len() {
@@ -62,7 +62,7 @@ pub(crate) fn equal_type(from: &Model, ty: Type, to: &Model) -> Result<Type> {
     fail(Code::EBADTYPE, format!("the file has no type like \"{}\"", from.type_name(ty)))
 }
 
-/// Whether two types, of one file or of two, are made alike, and have the same name if that is asked for.
+/// True if two types, of one file or of two, are made alike, and have the same name if that is asked for.
 fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type), named: bool) -> Result<bool> {
     let (Type::User(_), Type::User(_)) = (ty, other) else { return Ok(ty == other) };
     let one: &UserType = model.user_type(user_type(model, number_of(ty))?);

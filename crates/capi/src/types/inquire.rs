@@ -32,7 +32,7 @@ pub extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: NameOut, size: Out<u
     })
 }
 
-/// The number of a type by its name. Classic files know the names of the first six types only, and that of no type.
+/// Gives the number of a type by its name. Classic files know the names of the first six types only, and that of no type.
 pub extern "C" fn nc_inq_typeid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;

@@ -8,17 +8,17 @@ use ferrocdf::{Atomic, Code};
 use super::{UserFile, VarFacts};
 use crate::abi::constants::NC_NOERR;
 use crate::abi::pointers::{NameOut, Out, Str};
-use crate::abi::transfer::{Buffer, Memory, Part, Way};
+use crate::abi::transfer::{Direction, MemoryType, TransferBuffer, VariablePart};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
 
-/// The type of what a call holds in memory; `None` for the variable's own.
-fn type_of(memory: Memory) -> Option<Atomic> {
+/// Returns the type of what a call holds in memory; `None` for the variable's own.
+fn type_of(memory: MemoryType) -> Option<Atomic> {
     Some(match memory {
-        Memory::Own => return None,
-        Memory::Strings => Atomic::String,
-        Memory::Elements(kind) => ferrocdf::atomic_of(kind),
+        MemoryType::Own => return None,
+        MemoryType::Strings => Atomic::String,
+        MemoryType::Elements(kind) => ferrocdf::atomic_of(kind),
     })
 }
 
@@ -33,7 +33,7 @@ macro_rules! ok {
 }
 
 impl UserFile {
-    /// The lengths of a variable's dimensions.
+    /// Returns the lengths of a variable's dimensions.
     ///
     /// # Safety
     /// No variable has more than `NC_MAX_VAR_DIMS` dimensions.
@@ -57,7 +57,13 @@ impl UserFile {
     ///
     /// # Safety
     /// The contract of a transfer.
-    pub(crate) unsafe fn transfer(&self, ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> c_int {
+    pub(crate) unsafe fn transfer(
+        &self,
+        ncid: c_int,
+        varid: c_int,
+        part: VariablePart,
+        buffer: TransferBuffer,
+    ) -> c_int {
         let (values, mut memory, mut shape) = (buffer.values, 0, vec![]);
         // SAFETY: the call keeps to the contract of a transfer; the vectors have a number for each dimension.
         unsafe {
@@ -70,10 +76,11 @@ impl UserFile {
                 )),
             }
             let (start, count, stride) = match part {
-                Part::All => (None, None, None),
-                Part::One { start } => (Some(start), None, None),
-                Part::Slab { start, count } => (Some(start), Some(count), None),
-                Part::Strided { start, count, stride } | Part::Mapped { start, count, stride, .. } => {
+                VariablePart::All => (None, None, None),
+                VariablePart::One { start } => (Some(start), None, None),
+                VariablePart::Slab { start, count } => (Some(start), Some(count), None),
+                VariablePart::Strided { start, count, stride }
+                | VariablePart::Mapped { start, count, stride, .. } => {
                     (Some(start), Some(count), Some(stride))
                 }
             };
@@ -86,7 +93,7 @@ impl UserFile {
             }
             let (zeros, ones, steps) = (vec![0; shape.len()], vec![1; shape.len()], vec![1; shape.len()]);
             let start = start.filter(|start| !start.is_null()).unwrap_or(zeros.as_ptr());
-            let is_one = matches!(part, Part::One { .. });
+            let is_one = matches!(part, VariablePart::One { .. });
             let count = count.filter(|count| !count.is_null()).unwrap_or_else(|| {
                 for (at, len) in shape.iter_mut().enumerate() {
                     *len = len.saturating_sub(*start.add(at));
@@ -95,20 +102,20 @@ impl UserFile {
             });
             let stride = stride.map(|stride| if stride.is_null() { steps.as_ptr() } else { stride });
             match (buffer.way, part, stride) {
-                (Way::Get, Part::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
+                (Direction::Get, VariablePart::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
                     self.get_varm(ncid, varid, start, count, stride, map, values, memory)
                 }
-                (Way::Put, Part::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
+                (Direction::Put, VariablePart::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
                     self.put_varm(ncid, varid, start, count, stride, map, values, memory)
                 }
-                (Way::Get, _, Some(stride)) => {
+                (Direction::Get, _, Some(stride)) => {
                     self.get_vars(ncid, varid, start, count, stride, values, memory)
                 }
-                (Way::Put, _, Some(stride)) => {
+                (Direction::Put, _, Some(stride)) => {
                     self.put_vars(ncid, varid, start, count, stride, values, memory)
                 }
-                (Way::Get, _, None) => self.get_vara(ncid, varid, start, count, values, memory),
-                (Way::Put, _, None) => self.put_vara(ncid, varid, start, count, values, memory),
+                (Direction::Get, _, None) => self.get_vara(ncid, varid, start, count, values, memory),
+                (Direction::Put, _, None) => self.put_vara(ncid, varid, start, count, values, memory),
             }
         }
     }

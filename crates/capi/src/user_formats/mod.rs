@@ -33,19 +33,19 @@ const MAGIC_LEN: usize = 8;
 /// A format that is defined.
 #[derive(Default)]
 struct Format {
-    table: Option<Table>,
+    table: Option<FormatTable>,
     /// How its files begin; empty if nothing is known of that.
     magic: Vec<u8>,
 }
 
 /// A table of functions. It is the program's, and there for all time.
 #[derive(Clone, Copy)]
-struct Table(*const Dispatch);
+struct FormatTable(*const Dispatch);
 
 // SAFETY: the table is only read, and stays as it is until the process ends (`nc_def_user_format`).
-unsafe impl Send for Table {}
+unsafe impl Send for FormatTable {}
 // SAFETY: threads only read the table, too.
-unsafe impl Sync for Table {}
+unsafe impl Sync for FormatTable {}
 
 static FORMATS: ProcessMutex<[Format; UDF_FLAGS.len()]> =
     ProcessMutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
@@ -56,7 +56,7 @@ fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
 
 /// A file that is served by a format of a program.
 pub(crate) struct UserFile {
-    table: Table,
+    table: FormatTable,
     /// The path as it was given, which the functions of the table may keep.
     pub(crate) path: CString,
 }
@@ -73,12 +73,12 @@ static FILES: ProcessRwLock<Vec<Option<Arc<UserFile>>>> = ProcessRwLock::new(Vec
 /// How many positions of `FILES` there are: looked at before the table, which most programs leave empty.
 static POSITIONS_USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The table of open files, for one who changes it.
+/// Returns the table of open files, for one who changes it.
 fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
     FILES.write()
 }
 
-/// The file with an id, if it is one of these.
+/// Returns the file with an id, if it is one of these.
 pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
     if POSITIONS_USED.load(Ordering::Acquire) == 0 {
         return None;
@@ -87,7 +87,7 @@ pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
     FILES.read().get(at)?.clone()
 }
 
-/// How many ids at the end are for these files.
+/// Returns how many ids at the end are for these files.
 pub(crate) fn ids_taken() -> usize {
     POSITIONS_USED.load(Ordering::Acquire)
 }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn nc_def_user_format(mode: c_int, table: *const c_void, m
             return fail(Code::EINVAL, "classic formats have their own magic numbers");
         }
         let format = &mut formats()[check_one(mode)?];
-        format.table = Some(Table(table));
+        format.table = Some(FormatTable(table));
         if let Some(magic) = magic {
             format.magic = magic.to_vec();
         }
@@ -158,15 +158,15 @@ pub unsafe extern "C" fn nc_inq_user_format(
     })
 }
 
-/// The format that a mode names, the first of several, or the one whose magic number a file to be read begins with, which
+/// Returns the format that a mode names, the first of several, or the one whose magic number a file to be read begins with, which
 /// comes before the mode as in the reference.
 fn wanted(mode: c_int, begins: &[u8]) -> Option<usize> {
     let has_magic = |format: &Format| !format.magic.is_empty() && begins.starts_with(&format.magic);
     formats().iter().position(has_magic).or_else(|| UDF_FLAGS.iter().position(|flag| mode & flag != 0))
 }
 
-/// The table of a format. `NC_ENOTBUILT` if it is not defined.
-fn table_of(format: usize) -> Result<Table> {
+/// Returns the table of a format. `NC_ENOTBUILT` if it is not defined.
+fn table_of(format: usize) -> Result<FormatTable> {
     match formats()[format].table {
         Some(table) => Ok(table),
         None => fail(Code::ENOTBUILT, format!("no format is defined as NC_UDF{format}")),

@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 use ferrocdf::{Code, Error, Location, Result};
 
 use super::{
-    MAGIC_LEN, POSITIONS_USED, Table, UserFile, files, formats, load_once, position_of, table_of, wanted,
+    FormatTable, MAGIC_LEN, POSITIONS_USED, UserFile, files, formats, load_once, position_of, table_of,
+    wanted,
 };
 use crate::abi::answer::fail;
 use crate::abi::constants::{NC_NOERR, UDF_FLAGS};
@@ -89,7 +90,11 @@ fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
 }
 
 /// Gives a file an id, and keeps it if its format takes it.
-fn insert(location: &Location, table: Table, take: impl FnOnce(&UserFile, c_int) -> c_int) -> Result<c_int> {
+fn insert(
+    location: &Location,
+    table: FormatTable,
+    take: impl FnOnce(&UserFile, c_int) -> c_int,
+) -> Result<c_int> {
     let path =
         CString::new(text_of(location)).map_err(|_| Error::new(Code::EINVAL, "a zero byte in a path"))?;
     let file = Arc::new(UserFile { table, path });

@@ -25,7 +25,7 @@ pub extern "C" fn NC_udf_load_plugins() -> c_int {
     NC_NOERR
 }
 
-/// The same once for the process.
+/// Loads the formats that settings name, once for the process.
 pub(super) fn load_once() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -6,7 +6,6 @@ use std::ffi::{c_char, c_int, c_longlong, c_uint, c_void};
 use ferrocdf::Code;
 
 use super::UserFile;
-
 use crate::abi::pointers::{NameOut, Out, Str};
 
 /// The version of `NC_Dispatch` that the headers describe.

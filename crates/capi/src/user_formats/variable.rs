@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
 use super::UserFile;
-
 use crate::abi::pointers::{NameOut, Out};
 
 /// Pointers to memory for the facts of a variable; null for facts that the caller does not want.

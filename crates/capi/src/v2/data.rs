@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 use crate::abi::answer::answer;
 use crate::abi::constants::NC_NOERR;
 use crate::abi::pointers::{Out, list, put_all};
-use crate::abi::transfer::{Memory, Part};
-use crate::data::checks::Target;
+use crate::abi::transfer::{MemoryType, VariablePart};
+use crate::data::checks::TransferTarget;
 use crate::data::{get, put};
 use crate::model::entities::variable;
 use crate::open::ids::{ask, find};
@@ -21,14 +21,14 @@ const _: () = assert!(size_of::<c_long>() == size_of::<usize>());
 /// One number for each dimension.
 type Numbers = SmallVec<[isize; 8]>;
 
-/// The size of a value of a type; -1 for what is no atomic type.
+/// Gives the size of a value of a type; -1 for what is no atomic type.
 #[unsafe(no_mangle)]
 pub extern "C" fn nctypelen(xtype: c_int) -> c_int {
     let atomic = u64::try_from(xtype).ok().and_then(ferrocdf::Atomic::from_nc_type);
     atomic.map_or(-1, |atomic| atomic.size() as c_int)
 }
 
-/// A map in elements from one in bytes.
+/// Returns a map in elements from one in bytes.
 ///
 /// # Safety
 /// `map` is null or has a number for each dimension of the variable.
@@ -41,7 +41,7 @@ unsafe fn elements_of(ncid: c_int, varid: c_int, map: *const c_long) -> Result<N
     })
 }
 
-/// The size of an element; 1 for user-defined types, whose data has no maps.
+/// Returns the size of an element; 1 for user-defined types, whose data has no maps.
 fn size(ty: Type) -> isize {
     match ty {
         Type::Atomic(atomic) => atomic.size() as isize,
@@ -54,7 +54,7 @@ macro_rules! data {
     ($move:ident, $one:ident, $slab:ident, $strided:ident, $mapped:ident, $values:ty) => {
         version_2! {
             fn $one(ncid, varid: c_int, start: *const c_long, values: $values) {
-                ($move(ncid, varid, Part::One { start: start.cast() }, Memory::Own, values), 0)
+                ($move(ncid, varid, VariablePart::One { start: start.cast() }, MemoryType::Own, values), 0)
             }
         }
 
@@ -73,9 +73,10 @@ macro_rules! data {
                 // SAFETY: the same pointers, none of which is the stride.
                 return unsafe { $slab(ncid, varid, start, count, values) };
             }
-            let part = Part::Strided { start: start.cast(), count: count.cast(), stride: stride.cast() };
+            let part =
+                VariablePart::Strided { start: start.cast(), count: count.cast(), stride: stride.cast() };
             // SAFETY: the pointers are null or have a number for each dimension, and `values` is memory for the elements.
-            let code = unsafe { $move(ncid, varid, part, Memory::Own, values) };
+            let code = unsafe { $move(ncid, varid, part, MemoryType::Own, values) };
             outcome(stringify!($strided), code, 0, || format!("ncid {ncid}").into_bytes())
         }
 
@@ -107,9 +108,9 @@ macro_rules! data {
             }
             let (start, count, stride, map) =
                 (start.cast(), count.cast(), stride.cast(), elements.as_ptr().cast());
-            let part = Part::Mapped { start, count, stride, map };
+            let part = VariablePart::Mapped { start, count, stride, map };
             // SAFETY: the map was made with a number for each dimension; the other pointers are those of the call.
-            let code = unsafe { $move(ncid, varid, part, Memory::Own, values) };
+            let code = unsafe { $move(ncid, varid, part, MemoryType::Own, values) };
             outcome(stringify!($mapped), code, 0, || format!("ncid {ncid}").into_bytes())
         }
     };
@@ -120,8 +121,8 @@ data!(get, ncvarget1, ncvarget, ncvargets, ncvargetg, *mut c_void);
 
 version_2! {
     fn ncvarput(ncid, varid: c_int, start: *const c_long, count: *const c_long, values: *const c_void) {
-        let part = Part::Slab { start: start.cast(), count: count.cast() };
-        (put(ncid, varid, part, Memory::Own, values), 0)
+        let part = VariablePart::Slab { start: start.cast(), count: count.cast() };
+        (put(ncid, varid, part, MemoryType::Own, values), 0)
     }
 }
 
@@ -135,13 +136,13 @@ pub unsafe extern "C" fn ncvarget(
     count: *const c_long,
     values: *mut c_void,
 ) -> c_int {
-    let part = Part::Slab { start: start.cast(), count: count.cast() };
+    let part = VariablePart::Slab { start: start.cast(), count: count.cast() };
     // SAFETY: `start` and `count` have a number for each dimension, and `values` room for the elements.
-    let code = unsafe { get(ncid, varid, part, Memory::Own, values) };
+    let code = unsafe { get(ncid, varid, part, MemoryType::Own, values) };
     outcome("ncvarget", code, 0, || format!("ncid {ncid}; varid {varid}").into_bytes())
 }
 
-/// The variables of a group that have records, by their ids in it.
+/// Returns the variables of a group that have records, by their ids in it.
 fn record_variables(model: &Model, group: GroupId) -> Vec<(c_int, VarId)> {
     let vars = model.group(group).vars.iter().copied().enumerate();
     vars.filter(|(_, var)| model.is_record(*var)).map(|(id, var)| (id as c_int, var)).collect()
@@ -156,14 +157,14 @@ unsafe fn each_record(
     ncid: c_int,
     record: c_long,
     values: *const *mut c_void,
-    transfer: impl Fn(c_int, Part, *mut c_void) -> c_int,
+    transfer: impl Fn(c_int, VariablePart, *mut c_void) -> c_int,
 ) -> c_int {
     let mut parts = vec![];
     let code = answer(|| {
         let (file, group) = find(ncid)?;
         parts = file.file().look(|model| -> Result<Vec<_>> {
             let vars = record_variables(model, group);
-            vars.into_iter().map(|(id, _)| Ok((id, Target::find(model, group, id)?.shape))).collect()
+            vars.into_iter().map(|(id, _)| Ok((id, TransferTarget::find(model, group, id)?.shape))).collect()
         })?;
         Ok(())
     });
@@ -177,7 +178,7 @@ unsafe fn each_record(
         let mut start = SmallVec::<[usize; 8]>::from_elem(0, shape.len());
         let mut count: SmallVec<[usize; 8]> = shape.iter().map(|&len| len as usize).collect();
         (start[0], count[0]) = (record as usize, 1);
-        transfer(*id, Part::Slab { start: start.as_ptr(), count: count.as_ptr() }, *values)
+        transfer(*id, VariablePart::Slab { start: start.as_ptr(), count: count.as_ptr() }, *values)
     });
     codes.into_iter().find(|&code| code != NC_NOERR).unwrap_or(NC_NOERR)
 }
@@ -205,10 +206,10 @@ version_2! {
     }
 
     fn ncrecget(ncid, record: c_long, values: *const *mut c_void) {
-        (each_record(ncid, record, values, |id, part, values| get(ncid, id, part, Memory::Own, values)), 0)
+        (each_record(ncid, record, values, |id, part, values| get(ncid, id, part, MemoryType::Own, values)), 0)
     }
 
     fn ncrecput(ncid, record: c_long, values: *const *mut c_void) {
-        (each_record(ncid, record, values, |id, part, values| put(ncid, id, part, Memory::Own, values)), 0)
+        (each_record(ncid, record, values, |id, part, values| put(ncid, id, part, MemoryType::Own, values)), 0)
     }
 }

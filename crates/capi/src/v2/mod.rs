@@ -54,7 +54,7 @@ fn advise(routine: &[u8], code: c_int, message: &[u8]) {
     }
 }
 
-/// What a function gives whose work ended with `code`: `given`, or -1 after the error is told.
+/// Returns `given` if `code` is none of an error; else reports the error as `ncopts` says, and returns -1.
 pub(crate) fn outcome(routine: &str, code: c_int, given: c_int, about: impl FnOnce() -> Vec<u8>) -> c_int {
     if code == NC_NOERR {
         return given;
@@ -63,7 +63,7 @@ pub(crate) fn outcome(routine: &str, code: c_int, given: c_int, about: impl FnOn
     -1
 }
 
-/// Text of C for a message.
+/// Returns text of C for a message.
 pub(crate) fn quoted(text: Str<'_>) -> &[u8] {
     text.c_str().map_or(b"(null)", CStr::to_bytes)
 }
@@ -91,9 +91,12 @@ pub(crate) use version_2;
 /// C passes any number of arguments behind `format`. Rust has no such functions, but on Linux (x86-64, aarch64) integers
 /// and pointers arrive in the same places as if they were declared, so as many as anybody uses are declared; those
 /// that were not passed are whatever is there, and are not looked at.
+///
+/// # Safety
+/// `format` asks for no more arguments than were passed, and for strings only where they are null or end in a zero byte.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
-pub extern "C" fn nc_advise(
+pub unsafe extern "C" fn nc_advise(
     routine: Str,
     code: c_int,
     format: Str,
@@ -117,7 +120,7 @@ pub extern "C" fn nc_advise(
     advise(quoted(routine), code, &message);
 }
 
-/// A message about a file that has no id.
+/// Returns a message about a file that has no id.
 fn file_name(path: Str) -> Vec<u8> {
     [b"filename \"".as_slice(), quoted(path), b"\""].concat()
 }

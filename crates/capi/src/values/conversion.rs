@@ -18,7 +18,7 @@ fn check_text(one: Atomic, other: Atomic) -> Result<()> {
     fail(Code::ECHAR, "text does not convert to numbers, nor numbers to text")
 }
 
-/// The kind that a conversion takes each side for. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of
+/// Returns the kind that a conversion takes each side for. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of
 /// unsigned bytes takes it as unsigned; in netCDF-4 files held to the classic model either takes either. Fails with
 /// `NC_EBADTYPE` for strings, which only convert to strings.
 fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {

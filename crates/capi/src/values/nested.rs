@@ -96,7 +96,7 @@ mod tests {
         Field { name: Name::new(name).unwrap(), offset, ty, shape: shape.to_vec(), chars: 1 }
     }
 
-    /// A list of compounds of a string, two lists of bytes and an enumeration.
+    /// Returns a list of compounds of a string, two lists of bytes and an enumeration.
     fn model() -> (Model, TypeId) {
         let mut model = Model::new(Format::NETCDF4);
         let mut add = |name: &str, class: Class| {

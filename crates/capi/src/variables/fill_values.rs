@@ -101,7 +101,7 @@ pub unsafe extern "C" fn nc_inq_var_fill(
     })
 }
 
-/// The fill value of a variable of a netCDF-4 file; none if it is not filled.
+/// Returns the fill value of a variable of a netCDF-4 file; none if it is not filled.
 ///
 /// # Safety
 /// There is room for a value.

@@ -17,7 +17,7 @@ struct Record {
     tag: [u8; 2],
 }
 
-/// A model with the type of [`Record`].
+/// Returns a model with the type of [`Record`].
 fn model() -> (Model, Type) {
     let mut model = Model::new(Format::NETCDF4);
     let mut push = |name: &str, class| {
