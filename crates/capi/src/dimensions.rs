@@ -1,38 +1,18 @@
 //! Dimensions.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
-use ferrocdf::{Code, DataModel, DimId, Model, Name, Result};
+use ferrocdf::{Code, DataModel, Name, Result};
 
-use crate::boundary::{answer, fail, put, put_name, text};
-use crate::constants::NC_UNLIMITED;
-use crate::groups::split_path;
-use crate::open_files::{OpenFile, ask, find};
-use crate::variables::check_wanted;
+use crate::abi::answer::{answer, fail};
+use crate::abi::constants::NC_UNLIMITED;
+use crate::abi::pointers::{NameOut, Out, Str, put_all};
+use crate::model::entities::dimension;
+use crate::model::names::{check_wanted, renamed, split_path};
+use crate::open::file::OpenFile;
+use crate::open::ids::{ask, find};
 
-/// The dimension with an id. Fails with `NC_EBADDIM`.
-pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
-    match usize::try_from(id) {
-        Ok(at) if at < model.dims().len() => Ok(DimId(id as u32)),
-        _ => fail(Code::EBADDIM, format!("no dimension has the id {id}")),
-    }
-}
-
-/// A new name in place of an old one. Outside define mode, nothing in a classic header moves.
-pub(crate) fn renamed(file: &OpenFile, old: &Name, new: Name) -> Result<Name> {
-    if file.is_defining() || !file.model().format().has_cdf_model() { Ok(new) } else { new.in_room_of(old) }
-}
-
-/// Fails with `NC_ENOTINDEFINE` for a longer name outside define mode, in a netCDF-4 file that keeps to the classic model.
-pub(crate) fn check_longer(file: &OpenFile, old: &Name, new: &Name) -> Result<()> {
-    let strict = file.file().format().data_model() == DataModel::Netcdf4Classic;
-    if strict && !file.is_defining() && new.as_bytes().len() > old.as_bytes().len() {
-        return fail(Code::ENOTINDEFINE, "outside define mode names do not grow");
-    }
-    Ok(())
-}
-
-/// What the classic model does not hold in a netCDF-4 file.
+/// Fails for dimensions that the classic model does not have, in a netCDF-4 file that keeps to it.
 fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
     match len {
         None if file.file().look(|model| model.record_dim().is_some()) => {
@@ -45,7 +25,7 @@ fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
     }
 }
 
-pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_def_dim(ncid: c_int, name: Str, len: usize, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let _state = file.state();
@@ -55,20 +35,17 @@ pub unsafe extern "C" fn nc_def_dim(ncid: c_int, name: *const c_char, len: usize
             check_strict(&file, len)?;
         }
         file.check_define_mode()?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
+        let name = name.bytes()?;
         let new = file.writable()?.define(|model| model.def_dim(group, name, len))?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, new.0 as c_int) };
+        id.put(new.0 as c_int);
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_dimid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         ask(ncid, |model, group| {
-            // SAFETY: the contract of the interface.
-            let name = unsafe { text(name) }?;
+            let name = name.bytes()?;
             let of_path = if model.format().has_cdf_model() {
                 None
             } else {
@@ -86,43 +63,36 @@ pub unsafe extern "C" fn nc_inq_dimid(ncid: c_int, name: *const c_char, id: *mut
             let Some(found) = found else {
                 return fail(Code::EBADDIM, format!("no dimension \"{}\"", name.escape_ascii()));
             };
-            // SAFETY: the contract of the interface.
-            unsafe { put(id, found.0 as c_int) };
+            id.put(found.0 as c_int);
             Ok(())
         })
     })
 }
 
-pub unsafe extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: *mut c_char, len: *mut usize) -> c_int {
+pub extern "C" fn nc_inq_dim(ncid: c_int, id: c_int, name: NameOut, len: Out<usize>) -> c_int {
     answer(|| {
         ask(ncid, |model, _| {
             let dim = model.dim(dimension(model, id)?);
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put_name(name, dim.name.as_bytes());
-                put(len, dim.len as usize);
-            }
+            name.put(dim.name.as_bytes());
+            len.put(dim.len as usize);
             Ok(())
         })
     })
 }
 
-pub unsafe extern "C" fn nc_inq_dimname(ncid: c_int, id: c_int, name: *mut c_char) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { nc_inq_dim(ncid, id, name, std::ptr::null_mut()) }
+pub extern "C" fn nc_inq_dimname(ncid: c_int, id: c_int, name: NameOut) -> c_int {
+    nc_inq_dim(ncid, id, name, Out::NULL)
 }
 
-pub unsafe extern "C" fn nc_inq_dimlen(ncid: c_int, id: c_int, len: *mut usize) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { nc_inq_dim(ncid, id, std::ptr::null_mut(), len) }
+pub extern "C" fn nc_inq_dimlen(ncid: c_int, id: c_int, len: Out<usize>) -> c_int {
+    nc_inq_dim(ncid, id, NameOut::NULL, len)
 }
 
-pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_char) -> c_int {
+pub extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: Str) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let writable = file.writable()?;
-        // SAFETY: the contract of the interface.
-        let name = Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(name.bytes()?)?;
         let _state = file.state();
         let model = file.model();
         let classic = model.format().has_cdf_model();
@@ -140,5 +110,19 @@ pub unsafe extern "C" fn nc_rename_dim(ncid: c_int, id: c_int, name: *const c_ch
         let dim = dim?;
         let name = renamed(&file, &model.dim(dim).name, name)?;
         writable.define(|model| model.rename_dim(dim, name))
+    })
+}
+
+/// # Safety
+/// `ids` is null or has room for an id for each unlimited dimension of the group.
+pub unsafe extern "C" fn nc_inq_unlimdims(ncid: c_int, count: Out<c_int>, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let model = file.model();
+        let unlimited = || model.group(group).dims.iter().filter(|&&dim| model.dim(dim).unlimited);
+        count.put(unlimited().count() as c_int);
+        // SAFETY: `ids` is null or has room for the unlimited dimensions of the group.
+        unsafe { put_all(ids, unlimited().map(|dim| dim.0 as c_int)) };
+        Ok(())
     })
 }

@@ -3,28 +3,15 @@
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 
-use ferrocdf::{Code, DataModel, GroupId, Model, Name, Result};
+use ferrocdf::{Code, DataModel, DimId, GroupId, Name};
 
-use crate::boundary::{answer, fail, put, put_all, put_name, put_text, text};
-use crate::file_table::Pinned;
-use crate::open_files::{find, group_id};
-use crate::variables::check_new;
+use crate::abi::answer::{answer, fail};
+use crate::abi::pointers::{NameOut, Out, Str, put_all, put_text};
+use crate::model::names::{by_path, check_new, child};
+use crate::open::ids::{find, find_enhanced, group_id};
 
-/// The file and group with an id, for what classic files do not have. Fails with `NC_ENOTNC4` for those.
-pub(crate) fn find_enhanced(ncid: c_int) -> Result<(Pinned, GroupId)> {
-    let (file, group) = find(ncid)?;
-    if file.is_classic() {
-        return fail(Code::ENOTNC4, "classic files have one group and no types of their own");
-    }
-    Ok((file, group))
-}
-
-fn no_group<T>(name: &[u8]) -> Result<T> {
-    fail(Code::ENOGRP, format!("no group \"{}\"", name.escape_ascii()))
-}
-
-/// The id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
-pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+/// Gives the id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
+pub extern "C" fn nc_inq_ncid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let found = file.file().look(|model| {
@@ -34,129 +21,95 @@ pub unsafe extern "C" fn nc_inq_ncid(ncid: c_int, name: *const c_char, id: *mut 
             if name.is_null() {
                 return Ok(GroupId::ROOT);
             }
-            // SAFETY: the contract of the interface.
-            let name = unsafe { text(name) }?;
+            let name = name.bytes()?;
             child(model, group, name)
         })?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, group_id(ncid, found)) };
+        id.put(group_id(ncid, found));
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_grp_ncid(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
-    // SAFETY: the contract of the interface.
-    unsafe { nc_inq_ncid(ncid, name, id) }
+pub extern "C" fn nc_inq_grp_ncid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
+    nc_inq_ncid(ncid, name, id)
 }
 
-/// The group with a path from another one, such as `/a/b`. The path to the group itself is only known of the root.
-fn by_path(model: &Model, from: GroupId, path: &[u8]) -> Result<GroupId> {
-    let mut names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).peekable();
-    if names.peek().is_none() && from != GroupId::ROOT {
-        return no_group(path);
-    }
-    names.try_fold(from, |group, name| child(model, group, name))
-}
-
-/// A group within another. Names that could not be given are not even looked for.
-fn child(model: &Model, group: GroupId, name: &[u8]) -> Result<GroupId> {
-    let name = Name::new(name)?;
-    model.find_group(group, name.as_bytes()).map_or_else(|| no_group(name.as_bytes()), Ok)
-}
-
-/// The group and the name in it that a path such as `/a/b` stands for; nothing for a plain name. Fails with `NC_EINVAL` for
-/// a path that does not start at the root, and, as in the reference, for one that leads to the root group.
-pub(crate) fn split_path<'a>(model: &Model, path: &'a [u8]) -> Result<Option<(GroupId, &'a [u8])>> {
-    match path.iter().rposition(|&byte| byte == b'/') {
-        None => Ok(None),
-        Some(last) if last > 0 && path.starts_with(b"/") => {
-            Ok(Some((by_path(model, GroupId::ROOT, &path[..last])?, &path[last + 1..])))
-        }
-        Some(_) => fail(Code::EINVAL, format!("\"{}\" is no path from the root", path.escape_ascii())),
-    }
-}
-
-/// The id of the group with a path, such as `/a/b`, from the group of the id. Not even the root is found so in a classic
+/// Gives the id of the group with a path, such as `/a/b`, from the group of the id. Not even the root is found so in a classic
 /// file.
-pub unsafe extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: *const c_char, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let found = file.file().look(|model| {
             if model.format().has_cdf_model() {
                 return fail(Code::ENOGRP, "classic files have no paths of groups");
             }
-            // SAFETY: the contract of the interface.
-            let path = unsafe { text(path) }?;
+            let path = path.bytes()?;
             by_path(model, group, path)
         })?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, group_id(ncid, found)) };
+        id.put(group_id(ncid, found));
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_grps(ncid: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+/// # Safety
+/// `ids` is null or has room for an id for each group in the group.
+pub unsafe extern "C" fn nc_inq_grps(ncid: c_int, count: Out<c_int>, ids: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         file.file().look(|model| {
             let groups = &model.group(group).groups;
-            // SAFETY: the contract of the interface.
-            unsafe {
-                put(count, groups.len() as c_int);
-                put_all(ids, groups.iter().map(|&group| group_id(ncid, group)));
-            }
+            count.put(groups.len() as c_int);
+            // SAFETY: `ids` is null or has room for the groups in the group, whose number `count` of an earlier call tells.
+            unsafe { put_all(ids, groups.iter().map(|&group| group_id(ncid, group))) };
         });
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_grpname(ncid: c_int, name: *mut c_char) -> c_int {
+pub extern "C" fn nc_inq_grpname(ncid: c_int, name: NameOut) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         file.file().look(|model| {
             let own = model.group(group).name.as_bytes();
-            // SAFETY: the contract of the interface.
-            unsafe { put_name(name, if group == GroupId::ROOT { b"/" } else { own }) };
+            name.put(if group == GroupId::ROOT { b"/" } else { own });
         });
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_grpname_full(ncid: c_int, len: *mut usize, path: *mut c_char) -> c_int {
+/// # Safety
+/// `path` is null or has room for the full name and a zero byte.
+pub unsafe extern "C" fn nc_inq_grpname_full(ncid: c_int, len: Out<usize>, path: *mut c_char) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let found = file.file().look(|model| model.group_path(group));
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(len, found.len());
-            put_text(path, found.as_bytes());
-        }
+        len.put(found.len());
+        // SAFETY: `path` is null or has room for the full name, whose length `len` of an earlier call tells, and a zero
+        // byte.
+        unsafe { put_text(path, found.as_bytes()) };
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_inq_grpname_len(ncid: c_int, len: *mut usize) -> c_int {
-    // SAFETY: the contract of the interface.
+pub extern "C" fn nc_inq_grpname_len(ncid: c_int, len: Out<usize>) -> c_int {
+    // SAFETY: null asks for no text.
     unsafe { nc_inq_grpname_full(ncid, len, null_mut()) }
 }
 
-pub unsafe extern "C" fn nc_inq_grp_parent(ncid: c_int, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_inq_grp_parent(ncid: c_int, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
         let Some(parent) = file.file().look(|model| model.group(group).parent) else {
             return fail(Code::ENOGRP, "the root group has no parent");
         };
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, group_id(ncid, parent)) };
+        id.put(group_id(ncid, parent));
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_def_grp(ncid: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+pub extern "C" fn nc_def_grp(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find_enhanced(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = Name::new(unsafe { text(name) }?)?;
+        let name = Name::new(name.bytes()?)?;
         let _state = file.state();
         file.file().look(|model| check_new(model, group, &name))?;
         if file.file().format().data_model() == DataModel::Netcdf4Classic {
@@ -164,17 +117,15 @@ pub unsafe extern "C" fn nc_def_grp(ncid: c_int, name: *const c_char, id: *mut c
         }
         file.check_define_mode()?;
         let new = file.writable()?.define(|model| model.def_group(group, name.as_bytes()))?;
-        // SAFETY: the contract of the interface.
-        unsafe { put(id, group_id(ncid, new)) };
+        id.put(group_id(ncid, new));
         Ok(())
     })
 }
 
-pub unsafe extern "C" fn nc_rename_grp(ncid: c_int, name: *const c_char) -> c_int {
+pub extern "C" fn nc_rename_grp(ncid: c_int, name: Str) -> c_int {
     answer(|| {
         let (file, group) = find_enhanced(ncid)?;
-        // SAFETY: the contract of the interface.
-        let name = unsafe { text(name) }?;
+        let name = name.bytes()?;
         let _state = file.state();
         file.writable()?.define(|model| model.rename_group(group, name))?;
         file.check_define_mode()
@@ -184,4 +135,38 @@ pub unsafe extern "C" fn nc_rename_grp(ncid: c_int, name: *const c_char) -> c_in
 /// The reference prints to a log that usual builds do not have.
 pub extern "C" fn nc_show_metadata(ncid: c_int) -> c_int {
     answer(|| find(ncid).map(drop))
+}
+
+/// # Safety
+/// `ids` is null or has room for an id for each variable of the group.
+pub unsafe extern "C" fn nc_inq_varids(ncid: c_int, count: Out<c_int>, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let vars = file.file().look(|model| model.group(group).vars.len()) as c_int;
+        count.put(vars);
+        // SAFETY: `ids` is null or has room for the variables of the group.
+        unsafe { put_all(ids, 0..vars) };
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `ids` is null or has room for an id for each dimension of the group, and of its parents if they are asked for.
+pub unsafe extern "C" fn nc_inq_dimids(
+    ncid: c_int,
+    count: Out<c_int>,
+    ids: *mut c_int,
+    include_parents: c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = find(ncid)?;
+        let model = file.model();
+        let groups = model.and_parents(group).take(if include_parents != 0 { usize::MAX } else { 1 });
+        let mut dims: Vec<DimId> = groups.flat_map(|group| model.group(group).dims.clone()).collect();
+        dims.sort_unstable();
+        count.put(dims.len() as c_int);
+        // SAFETY: `ids` is null or has room for the dimensions, with those of the parents if they are asked for.
+        unsafe { put_all(ids, dims.iter().map(|dim| dim.0 as c_int)) };
+        Ok(())
+    })
 }

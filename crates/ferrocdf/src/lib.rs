@@ -45,6 +45,7 @@ mod hdf_eos;
 mod location;
 mod nc4;
 mod nczarr;
+pub mod nested;
 mod options;
 pub mod plugins;
 mod quantize;

@@ -2,24 +2,23 @@
 //! words of the table of functions.
 
 use std::ffi::{c_int, c_void};
-use std::ptr::null_mut;
 
 use ferrocdf::{Atomic, Code};
 
 use super::{UserFile, VarFacts};
-use crate::constants::NC_NOERR;
-use crate::data::{Buffer, Memory, Part};
-use crate::data_checks::Way;
+use crate::abi::constants::NC_NOERR;
+use crate::abi::pointers::{NameOut, Out, Str};
+use crate::abi::transfer::{Direction, MemoryType, TransferBuffer, VariablePart};
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
 
-/// The type of what a call holds in memory; `None` for the variable's own.
-fn type_of(memory: Memory) -> Option<Atomic> {
+/// Returns the type of what a call holds in memory; `None` for the variable's own.
+fn type_of(memory: MemoryType) -> Option<Atomic> {
     Some(match memory {
-        Memory::Own => return None,
-        Memory::Strings => Atomic::String,
-        Memory::Elements(kind) => ferrocdf::atomic_of(kind),
+        MemoryType::Own => return None,
+        MemoryType::Strings => Atomic::String,
+        MemoryType::Elements(kind) => ferrocdf::atomic_of(kind),
     })
 }
 
@@ -34,16 +33,20 @@ macro_rules! ok {
 }
 
 impl UserFile {
-    /// The lengths of a variable's dimensions.
+    /// Returns the lengths of a variable's dimensions.
+    ///
+    /// # Safety
+    /// No variable has more than `NC_MAX_VAR_DIMS` dimensions.
     unsafe fn shape(&self, ncid: c_int, varid: c_int, shape: &mut Vec<usize>) -> c_int {
         let (mut rank, mut dims) = (0, vec![0; MOST_DIMS]);
         // SAFETY: there is room for as many dimensions as a variable may have.
         unsafe {
-            let facts = VarFacts { rank: &mut rank, dims: dims.as_mut_ptr(), ..VarFacts::default() };
+            let facts =
+                VarFacts { rank: Out::from(&mut rank), dims: dims.as_mut_ptr(), ..VarFacts::default() };
             ok!(self.inq_facts(ncid, varid, facts));
             for &dim in dims.iter().take(usize::try_from(rank).unwrap_or(0)) {
                 let mut len = 0;
-                ok!(self.inq_dim(ncid, dim, null_mut(), &mut len));
+                ok!(self.inq_dim(ncid, dim, NameOut::NULL, Out::from(&mut len)));
                 shape.push(len);
             }
         }
@@ -53,20 +56,31 @@ impl UserFile {
     /// Reads or writes a part of a variable.
     ///
     /// # Safety
-    /// The contract of the interface.
-    pub(crate) unsafe fn transfer(&self, ncid: c_int, varid: c_int, part: Part, buffer: Buffer) -> c_int {
+    /// The contract of a transfer.
+    pub(crate) unsafe fn transfer(
+        &self,
+        ncid: c_int,
+        varid: c_int,
+        part: VariablePart,
+        buffer: TransferBuffer,
+    ) -> c_int {
         let (values, mut memory, mut shape) = (buffer.values, 0, vec![]);
-        // SAFETY: as the caller says; the vectors have a number for each dimension.
+        // SAFETY: the call keeps to the contract of a transfer; the vectors have a number for each dimension.
         unsafe {
             match type_of(buffer.memory) {
                 Some(atomic) => memory = atomic.nc_type().into(),
-                None => ok!(self.inq_facts(ncid, varid, VarFacts { ty: &mut memory, ..VarFacts::default() })),
+                None => ok!(self.inq_facts(
+                    ncid,
+                    varid,
+                    VarFacts { ty: Out::from(&mut memory), ..VarFacts::default() }
+                )),
             }
             let (start, count, stride) = match part {
-                Part::All => (None, None, None),
-                Part::One { start } => (Some(start), None, None),
-                Part::Slab { start, count } => (Some(start), Some(count), None),
-                Part::Strided { start, count, stride } | Part::Mapped { start, count, stride, .. } => {
+                VariablePart::All => (None, None, None),
+                VariablePart::One { start } => (Some(start), None, None),
+                VariablePart::Slab { start, count } => (Some(start), Some(count), None),
+                VariablePart::Strided { start, count, stride }
+                | VariablePart::Mapped { start, count, stride, .. } => {
                     (Some(start), Some(count), Some(stride))
                 }
             };
@@ -79,7 +93,7 @@ impl UserFile {
             }
             let (zeros, ones, steps) = (vec![0; shape.len()], vec![1; shape.len()], vec![1; shape.len()]);
             let start = start.filter(|start| !start.is_null()).unwrap_or(zeros.as_ptr());
-            let is_one = matches!(part, Part::One { .. });
+            let is_one = matches!(part, VariablePart::One { .. });
             let count = count.filter(|count| !count.is_null()).unwrap_or_else(|| {
                 for (at, len) in shape.iter_mut().enumerate() {
                     *len = len.saturating_sub(*start.add(at));
@@ -88,20 +102,20 @@ impl UserFile {
             });
             let stride = stride.map(|stride| if stride.is_null() { steps.as_ptr() } else { stride });
             match (buffer.way, part, stride) {
-                (Way::Get, Part::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
+                (Direction::Get, VariablePart::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
                     self.get_varm(ncid, varid, start, count, stride, map, values, memory)
                 }
-                (Way::Put, Part::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
+                (Direction::Put, VariablePart::Mapped { map, .. }, Some(stride)) if !map.is_null() => {
                     self.put_varm(ncid, varid, start, count, stride, map, values, memory)
                 }
-                (Way::Get, _, Some(stride)) => {
+                (Direction::Get, _, Some(stride)) => {
                     self.get_vars(ncid, varid, start, count, stride, values, memory)
                 }
-                (Way::Put, _, Some(stride)) => {
+                (Direction::Put, _, Some(stride)) => {
                     self.put_vars(ncid, varid, start, count, stride, values, memory)
                 }
-                (Way::Get, _, None) => self.get_vara(ncid, varid, start, count, values, memory),
-                (Way::Put, _, None) => self.put_vara(ncid, varid, start, count, values, memory),
+                (Direction::Get, _, None) => self.get_vara(ncid, varid, start, count, values, memory),
+                (Direction::Put, _, None) => self.put_vara(ncid, varid, start, count, values, memory),
             }
         }
     }
@@ -109,18 +123,18 @@ impl UserFile {
     /// Gives the values of an attribute.
     ///
     /// # Safety
-    /// The contract of the interface.
+    /// `values` is null or has room for the attribute in the type `memory`, or in its own type without one.
     pub(crate) unsafe fn get_attribute(
         &self,
-        (ncid, varid, name): (c_int, c_int, *const std::ffi::c_char),
+        (ncid, varid, name): (c_int, c_int, Str),
         values: *mut c_void,
         memory: Option<Atomic>,
     ) -> c_int {
         let mut ty = memory.map_or(0, |memory| memory.nc_type().into());
-        // SAFETY: as the caller says.
+        // SAFETY: `values` is null or has room for the attribute in the type of memory.
         unsafe {
             if memory.is_none() {
-                ok!(self.inq_att(ncid, varid, name, &mut ty, null_mut()));
+                ok!(self.inq_att(ncid, varid, name, Out::from(&mut ty), Out::NULL));
             }
             self.get_att(ncid, varid, name, values, ty)
         }

@@ -7,20 +7,22 @@
 mod data;
 mod open;
 mod plugins;
+mod stand_ins;
 mod table;
 mod variable;
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, MutexGuard, RwLockWriteGuard};
 
 use ferrocdf::{Code, Result};
 
-use crate::boundary::{answer, fail, put, put_text, text};
-use crate::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
-use crate::forks;
-use crate::open_files::{GROUP_BITS, POSITIONS};
-pub(crate) use open::{Closing, Request, close, create, open};
+use crate::abi::answer::{answer, fail};
+use crate::abi::constants::{NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_NETCDF4, UDF_FLAGS};
+use crate::abi::forks::{ProcessMutex, ProcessRwLock};
+use crate::abi::pointers::{Out, Str, put_text};
+use crate::open::table::{GROUP_BITS, POSITIONS};
+pub(crate) use open::{Closing, OpenRequest, close, create, open};
 use plugins::load_once;
 use table::{DISPATCH_VERSION, Dispatch};
 pub(crate) use variable::VarFacts;
@@ -30,31 +32,31 @@ const MAGIC_LEN: usize = 8;
 
 /// A format that is defined.
 #[derive(Default)]
-pub(crate) struct Format {
-    table: Option<Table>,
+struct Format {
+    table: Option<FormatTable>,
     /// How its files begin; empty if nothing is known of that.
     magic: Vec<u8>,
 }
 
 /// A table of functions. It is the program's, and there for all time.
 #[derive(Clone, Copy)]
-pub(crate) struct Table(*const Dispatch);
+struct FormatTable(*const Dispatch);
 
-// SAFETY: the table is only read, and a program that changes it while it is used breaks the contract of the interface.
-unsafe impl Send for Table {}
-// SAFETY: as above.
-unsafe impl Sync for Table {}
+// SAFETY: the table is only read, and stays as it is until the process ends (`nc_def_user_format`).
+unsafe impl Send for FormatTable {}
+// SAFETY: threads only read the table, too.
+unsafe impl Sync for FormatTable {}
 
-static FORMATS: Mutex<[Format; UDF_FLAGS.len()]> =
-    Mutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
+static FORMATS: ProcessMutex<[Format; UDF_FLAGS.len()]> =
+    ProcessMutex::new([const { Format { table: None, magic: vec![] } }; UDF_FLAGS.len()]);
 
-pub(crate) fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
-    forks::lock(&FORMATS)
+fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
+    FORMATS.lock()
 }
 
 /// A file that is served by a format of a program.
 pub(crate) struct UserFile {
-    table: Table,
+    table: FormatTable,
     /// The path as it was given, which the functions of the table may keep.
     pub(crate) path: CString,
 }
@@ -67,26 +69,25 @@ impl UserFile {
 }
 
 /// The open files of such formats; the first has the last id.
-static FILES: RwLock<Vec<Option<Arc<UserFile>>>> = RwLock::new(Vec::new());
+static FILES: ProcessRwLock<Vec<Option<Arc<UserFile>>>> = ProcessRwLock::new(Vec::new());
 /// How many positions of `FILES` there are: looked at before the table, which most programs leave empty.
 static POSITIONS_USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The table of open files, for one who changes it.
-pub(crate) fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
-    forks::make_safe();
-    FILES.write().unwrap_or_else(PoisonError::into_inner)
+/// Returns the table of open files, for one who changes it.
+fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
+    FILES.write()
 }
 
-/// The file with an id, if it is one of these.
+/// Returns the file with an id, if it is one of these.
 pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
     if POSITIONS_USED.load(Ordering::Acquire) == 0 {
         return None;
     }
     let at = position_of(ncid)?;
-    FILES.read().unwrap_or_else(PoisonError::into_inner).get(at)?.clone()
+    FILES.read().get(at)?.clone()
 }
 
-/// How many ids at the end are for these files.
+/// Returns how many ids at the end are for these files.
 pub(crate) fn ids_taken() -> usize {
     POSITIONS_USED.load(Ordering::Acquire)
 }
@@ -105,23 +106,21 @@ fn check_one(mode: c_int) -> Result<usize> {
 }
 
 /// Defines a format, or defines it anew, by its table and by how its files begin.
+///
+/// # Safety
+/// `table` is null or an `NC_Dispatch`, which stays as it is until the process ends.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_def_user_format(
-    mode: c_int,
-    table: *const c_void,
-    magic: *const c_char,
-) -> c_int {
+pub unsafe extern "C" fn nc_def_user_format(mode: c_int, table: *const c_void, magic: Str) -> c_int {
     answer(|| {
         if table.is_null() {
             return fail(Code::EINVAL, "the table is a null pointer");
         }
-        // SAFETY: the contract of the interface.
-        let magic = if magic.is_null() { None } else { Some(unsafe { text(magic) }?) };
+        let magic = if magic.is_null() { None } else { Some(magic.bytes()?) };
         if magic.is_some_and(|magic| magic.len() > MAGIC_LEN) {
             return fail(Code::EINVAL, format!("a magic number has at most {MAGIC_LEN} bytes"));
         }
         let table: *const Dispatch = table.cast();
-        // SAFETY: a table begins with its model and its version, both `int`, by the contract of the interface.
+        // SAFETY: a table begins with its model and its version, both `int`, as the function says.
         let [_model, version] = unsafe { table.cast::<[c_int; 2]>().read() };
         if version != DISPATCH_VERSION {
             return fail(Code::EINVAL, format!("the table has version {version}, not {DISPATCH_VERSION}"));
@@ -132,7 +131,7 @@ pub unsafe extern "C" fn nc_def_user_format(
             return fail(Code::EINVAL, "classic formats have their own magic numbers");
         }
         let format = &mut formats()[check_one(mode)?];
-        format.table = Some(Table(table));
+        format.table = Some(FormatTable(table));
         if let Some(magic) = magic {
             format.magic = magic.to_vec();
         }
@@ -141,32 +140,33 @@ pub unsafe extern "C" fn nc_def_user_format(
 }
 
 /// Gives the table and the magic number of a format; a null pointer and an empty text if it is not defined.
+///
+/// # Safety
+/// `magic` is null or has room for the magic number and a zero byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_user_format(
     mode: c_int,
-    table: *mut *const c_void,
+    table: Out<*const c_void>,
     magic: *mut c_char,
 ) -> c_int {
     answer(|| {
         let format = &formats()[check_one(mode)?];
-        // SAFETY: the contract of the interface.
-        unsafe {
-            put(table, format.table.map_or(std::ptr::null(), |table| table.0.cast()));
-            put_text(magic, &format.magic);
-        }
+        table.put(format.table.map_or(std::ptr::null(), |table| table.0.cast()));
+        // SAFETY: `magic` is null or has room for `NC_MAX_MAGIC_NUMBER_LEN` bytes and a zero byte.
+        unsafe { put_text(magic, &format.magic) };
         Ok(())
     })
 }
 
-/// The format that a mode names, the first of several, or the one whose magic number a file to be read begins with, which
+/// Returns the format that a mode names, the first of several, or the one whose magic number a file to be read begins with, which
 /// comes before the mode as in the reference.
 fn wanted(mode: c_int, begins: &[u8]) -> Option<usize> {
     let has_magic = |format: &Format| !format.magic.is_empty() && begins.starts_with(&format.magic);
     formats().iter().position(has_magic).or_else(|| UDF_FLAGS.iter().position(|flag| mode & flag != 0))
 }
 
-/// The table of a format. `NC_ENOTBUILT` if it is not defined.
-fn table_of(format: usize) -> Result<Table> {
+/// Returns the table of a format. `NC_ENOTBUILT` if it is not defined.
+fn table_of(format: usize) -> Result<FormatTable> {
     match formats()[format].table {
         Some(table) => Ok(table),
         None => fail(Code::ENOTBUILT, format!("no format is defined as NC_UDF{format}")),

@@ -10,26 +10,28 @@ use std::sync::atomic::Ordering;
 use ferrocdf::{Code, Error, Location, Result};
 
 use super::{
-    MAGIC_LEN, POSITIONS_USED, Table, UserFile, files, formats, load_once, position_of, table_of, wanted,
+    FormatTable, MAGIC_LEN, POSITIONS_USED, UserFile, files, formats, load_once, position_of, table_of,
+    wanted,
 };
-use crate::boundary::fail;
-use crate::constants::{NC_NOERR, UDF_FLAGS};
-use crate::files::{path_of, text_of};
-use crate::open_files::{GROUP_BITS, POSITIONS};
+use crate::abi::answer::fail;
+use crate::abi::constants::{NC_NOERR, UDF_FLAGS};
+use crate::abi::pointers::Out;
+use crate::open::paths::{path_of, text_of};
+use crate::open::table::{GROUP_BITS, POSITIONS};
 
 /// A call of `nc_open` or `nc_create` of a file that is not in memory.
-pub(crate) struct Request<'a> {
+pub(crate) struct OpenRequest<'a> {
     pub(crate) location: &'a Location,
     pub(crate) mode: c_int,
     pub(crate) pe: c_int,
-    pub(crate) hint: *mut usize,
+    pub(crate) hint: Out<'a, usize>,
 }
 
 /// Opens a file if a format of a program is asked for, or its magic number is found. `None` leaves it to the library.
 ///
 /// # Safety
-/// The contract of the interface.
-pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
+/// The format's table keeps to the signatures of `NC_Dispatch`.
+pub(crate) unsafe fn open(request: &OpenRequest<'_>) -> Result<Option<c_int>> {
     load_once();
     let is_asked = UDF_FLAGS.iter().any(|flag| request.mode & flag != 0);
     if !is_asked && formats().iter().all(|format| format.magic.is_empty()) {
@@ -45,11 +47,11 @@ pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
     let Some(format) = wanted(request.mode, begins.as_ref().map_or(&[], |begins| begins)) else {
         return Ok(None);
     };
-    // SAFETY: as the caller says.
+    // SAFETY: the path ends in a zero byte and lives as long as the file; the request's hint is null or one number.
     unsafe {
         insert(request.location, table_of(format)?, |file, id| {
-            let Request { mode, pe, hint, .. } = *request;
-            file.open(file.path.as_ptr(), mode, pe, hint, null_mut(), file.table.0, id)
+            let OpenRequest { mode, pe, hint, .. } = *request;
+            file.open(file.path.as_c_str().into(), mode, pe, hint, null_mut(), file.table.0, id)
         })
         .map(Some)
     }
@@ -58,15 +60,15 @@ pub(crate) unsafe fn open(request: &Request<'_>) -> Result<Option<c_int>> {
 /// Makes a file if a format of a program is asked for. `None` leaves it to the library.
 ///
 /// # Safety
-/// The contract of the interface.
-pub(crate) unsafe fn create(request: &Request<'_>, size: usize) -> Result<Option<c_int>> {
+/// The format's table keeps to the signatures of `NC_Dispatch`, and `create` of it to the call.
+pub(crate) unsafe fn create(request: &OpenRequest<'_>, size: usize) -> Result<Option<c_int>> {
     load_once();
     let Some(format) = wanted(request.mode, &[]) else { return Ok(None) };
-    // SAFETY: as the caller says.
+    // SAFETY: the path ends in a zero byte and lives as long as the file; the request's hint is null or one number.
     unsafe {
         insert(request.location, table_of(format)?, |file, id| {
-            let Request { mode, pe, hint, .. } = *request;
-            file.create(file.path.as_ptr(), mode, size, pe, hint, null_mut(), file.table.0, id)
+            let OpenRequest { mode, pe, hint, .. } = *request;
+            file.create(file.path.as_c_str().into(), mode, size, pe, hint, null_mut(), file.table.0, id)
         })
         .map(Some)
     }
@@ -88,7 +90,11 @@ fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
 }
 
 /// Gives a file an id, and keeps it if its format takes it.
-fn insert(location: &Location, table: Table, take: impl FnOnce(&UserFile, c_int) -> c_int) -> Result<c_int> {
+fn insert(
+    location: &Location,
+    table: FormatTable,
+    take: impl FnOnce(&UserFile, c_int) -> c_int,
+) -> Result<c_int> {
     let path =
         CString::new(text_of(location)).map_err(|_| Error::new(Code::EINVAL, "a zero byte in a path"))?;
     let file = Arc::new(UserFile { table, path });
@@ -140,9 +146,9 @@ pub(crate) enum Closing {
 /// Closes a file and gives its id free.
 ///
 /// # Safety
-/// The contract of the interface.
+/// The parameters of `how` are null or the `NC_memio` of the call.
 pub(crate) unsafe fn close(file: &UserFile, ncid: c_int, how: Closing) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: the parameters are null or the `NC_memio` of the call.
     let (code, is_gone) = unsafe {
         match how {
             Closing::Close(parameters) => {

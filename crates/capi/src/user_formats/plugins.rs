@@ -5,8 +5,9 @@ use std::ffi::{CString, c_int, c_void};
 use std::sync::Once;
 
 use super::nc_def_user_format;
-use crate::constants::{NC_NOERR, UDF_FLAGS};
-use crate::rc::setting;
+use crate::abi::constants::{NC_NOERR, UDF_FLAGS};
+use crate::abi::pointers::Str;
+use crate::open::settings::setting;
 
 /// Loads the formats that settings name, as the library does when it first opens or makes a file. What cannot be loaded is
 /// passed over, as in the reference.
@@ -24,7 +25,7 @@ pub extern "C" fn NC_udf_load_plugins() -> c_int {
     NC_NOERR
 }
 
-/// The same once for the process.
+/// Loads the formats that settings name, once for the process.
 pub(super) fn load_once() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -49,6 +50,6 @@ fn load(flag: c_int, library: &std::ffi::CStr, init: &std::ffi::CStr, magic: Opt
     // refused.
     unsafe {
         let function: extern "C" fn() -> *const c_void = std::mem::transmute(function);
-        nc_def_user_format(flag, function(), magic.map_or(std::ptr::null(), std::ffi::CStr::as_ptr));
+        nc_def_user_format(flag, function(), magic.map_or(Str::NULL, Str::from));
     }
 }

@@ -1,45 +1,46 @@
 //! The facts of a variable that `inq_var_all` of a table of functions tells, by name instead of by position.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
 use super::UserFile;
+use crate::abi::pointers::{NameOut, Out};
 
 /// Pointers to memory for the facts of a variable; null for facts that the caller does not want.
-pub(crate) struct VarFacts {
-    pub(crate) name: *mut c_char,
-    pub(crate) ty: *mut c_int,
-    pub(crate) rank: *mut c_int,
+pub(crate) struct VarFacts<'a> {
+    pub(crate) name: NameOut<'a>,
+    pub(crate) ty: Out<'a, c_int>,
+    pub(crate) rank: Out<'a, c_int>,
     pub(crate) dims: *mut c_int,
-    pub(crate) attrs: *mut c_int,
-    pub(crate) shuffle: *mut c_int,
-    pub(crate) deflate: *mut c_int,
-    pub(crate) level: *mut c_int,
-    pub(crate) checksum: *mut c_int,
-    pub(crate) kind: *mut c_int,
+    pub(crate) attrs: Out<'a, c_int>,
+    pub(crate) shuffle: Out<'a, c_int>,
+    pub(crate) deflate: Out<'a, c_int>,
+    pub(crate) level: Out<'a, c_int>,
+    pub(crate) checksum: Out<'a, c_int>,
+    pub(crate) kind: Out<'a, c_int>,
     pub(crate) chunk: *mut usize,
-    pub(crate) no_fill: *mut c_int,
+    pub(crate) no_fill: Out<'a, c_int>,
     pub(crate) value: *mut c_void,
-    pub(crate) endian: *mut c_int,
+    pub(crate) endian: Out<'a, c_int>,
 }
 
-impl Default for VarFacts {
+impl Default for VarFacts<'_> {
     fn default() -> Self {
         VarFacts {
-            name: null_mut(),
-            ty: null_mut(),
-            rank: null_mut(),
+            name: NameOut::NULL,
+            ty: Out::NULL,
+            rank: Out::NULL,
             dims: null_mut(),
-            attrs: null_mut(),
-            shuffle: null_mut(),
-            deflate: null_mut(),
-            level: null_mut(),
-            checksum: null_mut(),
-            kind: null_mut(),
+            attrs: Out::NULL,
+            shuffle: Out::NULL,
+            deflate: Out::NULL,
+            level: Out::NULL,
+            checksum: Out::NULL,
+            kind: Out::NULL,
             chunk: null_mut(),
-            no_fill: null_mut(),
+            no_fill: Out::NULL,
             value: null_mut(),
-            endian: null_mut(),
+            endian: Out::NULL,
         }
     }
 }
@@ -48,12 +49,13 @@ impl UserFile {
     /// Calls `inq_var_all` of the table. Szip and the number of a filter are never asked for.
     ///
     /// # Safety
-    /// The contract of the interface.
+    /// Each list of `facts` is null or has room for what the variable has: an id and a size for each dimension, a fill value.
     pub(crate) unsafe fn inq_facts(&self, ncid: c_int, varid: c_int, facts: VarFacts) -> c_int {
         let VarFacts { name, ty, rank, dims, attrs, shuffle, deflate, .. } = facts;
         let VarFacts { level, checksum, kind, chunk, no_fill, value, endian, .. } = facts;
-        let (filter, filter_params, filter_values) = (null_mut(), null_mut(), null_mut());
-        // SAFETY: as the caller says.
+        let (filter, filter_params, filter_values) = (Out::NULL, Out::NULL, null_mut());
+        // SAFETY: the facts are null or have room for what the dataset has; the last three are null, so nothing is written
+        // there.
         unsafe {
             self.inq_var_all(
                 ncid,

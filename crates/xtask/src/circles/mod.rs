@@ -13,7 +13,6 @@ use modules::imports;
 /// How many files of a crate are in circles yet. The task fails when there are more, and when there are fewer than this says.
 const KNOWN: &[(&str, usize)] = &[
     ("bench", 4),
-    ("capi", 29),
     ("cdl", 4),
     ("codec", 13),
     ("ferrocdf", 2),

@@ -1,0 +1,408 @@
+//! Folders in which plugins are looked for: those in use, and lists of folders as text.
+
+use std::ffi::{OsString, c_char, c_int};
+use std::os::unix::ffi::OsStringExt;
+
+use ferrocdf::plugins::path;
+use ferrocdf::{Code, Result};
+
+use crate::abi::answer::{answer, fail, give};
+use crate::abi::memory::{allocate, copy_of, copy_of_text, free};
+use crate::abi::pointers::{Out, Str, list};
+
+/// Between folders on this system.
+const SEPARATOR: u8 = b':';
+/// Between folders in texts for Fortran.
+const FORTRAN_SEPARATOR: u8 = b';';
+
+type Folders = Vec<Vec<u8>>;
+
+/// Returns the folders in use.
+fn folders() -> Folders {
+    path::get().into_iter().map(|folder| folder.into_os_string().into_vec()).collect()
+}
+
+fn set_folders(folders: Folders) {
+    path::set(folders.into_iter().map(|folder| OsString::from_vec(folder).into()).collect());
+}
+
+fn parse(text: &[u8], separator: u8) -> Folders {
+    text.split(|byte| *byte == separator).map(<[u8]>::to_vec).collect()
+}
+
+fn separator_or_usual(separator: c_char) -> u8 {
+    if separator == 0 { SEPARATOR } else { separator as u8 }
+}
+
+/// `NCPluginList` of `netcdf_filter.h`: its vector and its texts are from `malloc`.
+#[repr(C)]
+pub struct PluginList {
+    ndirs: usize,
+    dirs: *mut *mut c_char,
+}
+
+impl PluginList {
+    /// Fails with `NC_EINVAL` for a null pointer.
+    ///
+    /// # Safety
+    /// The pointer is null or valid.
+    unsafe fn at<'a>(list: *mut PluginList) -> Result<&'a mut PluginList> {
+        // SAFETY: the pointer is null or of a list that only this call uses.
+        match unsafe { list.as_mut() } {
+            Some(list) => Ok(list),
+            None => fail(Code::EINVAL, "the list of folders is a null pointer"),
+        }
+    }
+
+    /// Its folders. Fails with `NC_EINVAL` for a list that says it has folders and has no vector.
+    ///
+    /// # Safety
+    /// The vector has as many texts as the list says; a null pointer is an empty one.
+    unsafe fn read(&self) -> Result<Folders> {
+        // SAFETY: `dirs` is null or has `ndirs` texts.
+        let dirs = unsafe { list(self.dirs, self.ndirs) };
+        if dirs.len() != self.ndirs {
+            return fail(Code::EINVAL, "the vector of folders is a null pointer");
+        }
+        // SAFETY: each text is null or ends in a zero byte.
+        let texts = dirs.iter().map(|dir| unsafe { Str::new(*dir) });
+        Ok(texts.map(|text| text.c_str().map_or_else(Vec::new, |text| text.to_bytes().to_vec())).collect())
+    }
+
+    /// Stores folders: in its vector if it has one, else in a new one.
+    fn store(&mut self, folders: &[Vec<u8>]) -> Result<()> {
+        if self.dirs.is_null() && !folders.is_empty() {
+            self.dirs = allocate(folders.len())?;
+        }
+        self.ndirs = folders.len();
+        for (at, folder) in folders.iter().enumerate() {
+            // SAFETY: `dirs` has room for all folders, as the caller says or as it was just made.
+            unsafe { self.dirs.add(at).write(copy_of_text(folder)?) };
+        }
+        Ok(())
+    }
+
+    /// Adds a folder, in a new vector; texts stay where they are.
+    fn insert(&mut self, at: usize, folder: &[u8]) -> Result<()> {
+        // SAFETY: `dirs` is null or has `ndirs` texts.
+        let old = unsafe { list(self.dirs, self.ndirs) };
+        let mut new = old.to_vec();
+        new.insert(at.min(old.len()), copy_of_text(folder)?);
+        let vector = copy_of(&new)?;
+        // SAFETY: `dirs` is null or from `malloc`, and only the list points to it.
+        unsafe { free(self.dirs) };
+        (self.ndirs, self.dirs) = (new.len(), vector);
+        Ok(())
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_plugin_path_ndirs(count: Out<usize>) -> c_int {
+    answer(|| {
+        count.put(folders().len());
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `list` is null or one list, whose `dirs` is null or has room for the folders in use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_plugin_path_get(list: *mut PluginList) -> c_int {
+    answer(|| {
+        if list.is_null() {
+            return Ok(());
+        }
+        // SAFETY: `list` is null or one list; its `dirs` is null or has room for the folders in use
+        // (`nc_plugin_path_ndirs`).
+        unsafe { PluginList::at(list)?.store(&folders()) }
+    })
+}
+
+/// # Safety
+/// `list` is null or one list; its `dirs` is null or has `ndirs` texts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_plugin_path_set(list: *mut PluginList) -> c_int {
+    answer(|| {
+        // SAFETY: `list` is null or one list of `ndirs` texts.
+        set_folders(unsafe { PluginList::at(list)?.read() }?);
+        Ok(())
+    })
+}
+
+/// Reads a text of so many bytes, or up to a zero byte in it. No bytes are no folders; else there is one more than there
+/// are separators.
+///
+/// # Safety
+/// `path` is null, or has `len` bytes or a zero byte before that. `into` is null or one list, whose `dirs` is null or has room for the
+/// folders.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncaux_plugin_path_parsen(
+    len: usize,
+    path: *const c_char,
+    separator: c_char,
+    into: *mut PluginList,
+) -> c_int {
+    answer(|| {
+        // SAFETY: `into` is null or one list.
+        let into = unsafe { PluginList::at(into) }?;
+        if len == 0 || path.is_null() {
+            into.ndirs = 0;
+            return Ok(());
+        }
+        // SAFETY: there are `len` bytes or a zero byte before that, as the function says.
+        let bytes = unsafe { list(path.cast::<u8>(), libc::strnlen(path, len)) };
+        into.store(&parse(bytes, separator_or_usual(separator)))
+    })
+}
+
+/// # Safety
+/// `into` is as for [`ncaux_plugin_path_parsen`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncaux_plugin_path_parse(
+    path: Str,
+    separator: c_char,
+    into: *mut PluginList,
+) -> c_int {
+    // SAFETY: `path` has as many bytes as were counted; `into` is null or one list.
+    unsafe {
+        let len = path.c_str().map_or(0, |path| path.count_bytes());
+        ncaux_plugin_path_parsen(len, path.as_ptr(), separator, into)
+    }
+}
+
+/// # Safety
+/// `list` is null or one list; its `dirs` is null or has `ndirs` texts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncaux_plugin_path_tostring(
+    list: *const PluginList,
+    separator: c_char,
+    place: Out<*mut c_char>,
+) -> c_int {
+    answer(|| {
+        // SAFETY: `list` is null or one list, which is only read.
+        let folders = unsafe { PluginList::at(list.cast_mut())?.read() }?;
+        if !place.is_null() {
+            let text = copy_of_text(&folders.join(&separator_or_usual(separator)))?;
+            place.put(text);
+        }
+        Ok(())
+    })
+}
+
+/// Empties a list, and frees what hangs from it.
+///
+/// # Safety
+/// `list_` is null or one list; its `dirs` is null, or from `malloc` with `ndirs` texts from `malloc`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncaux_plugin_path_clear(list_: *mut PluginList) -> c_int {
+    answer(|| {
+        // SAFETY: `list_` is null or one list.
+        let Some(into) = (unsafe { list_.as_mut() }) else { return Ok(()) };
+        // SAFETY: `dirs` is null or has `ndirs` texts.
+        let dirs = unsafe { list(into.dirs, into.ndirs) };
+        if !dirs.is_empty() {
+            // SAFETY: all are from `malloc`, as the function says.
+            unsafe {
+                dirs.iter().for_each(|dir| free(*dir));
+                free(into.dirs);
+            }
+            (into.ndirs, into.dirs) = (0, std::ptr::null_mut());
+        }
+        Ok(())
+    })
+}
+
+/// Empties a list like [`ncaux_plugin_path_clear`], and frees the list itself.
+///
+/// # Safety
+/// `list` is as for [`ncaux_plugin_path_clear`], and from `malloc` itself.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncaux_plugin_path_reclaim(list: *mut PluginList) -> c_int {
+    // SAFETY: `list` is null, or from `malloc` with all that hangs from it.
+    unsafe {
+        let code = ncaux_plugin_path_clear(list);
+        free(list);
+        code
+    }
+}
+
+/// A function that adds a folder somewhere.
+macro_rules! add {
+    ($name:ident, $at:expr) => {
+        /// # Safety
+        /// `list` is null or one list, whose `dirs` is null, or from `malloc` with `ndirs` texts.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(list: *mut PluginList, folder: Str) -> c_int {
+            answer(|| {
+                // SAFETY: `list` is null or one list, whose `dirs` is null or from `malloc`.
+                unsafe { PluginList::at(list)?.insert($at, folder.bytes()?) }
+            })
+        }
+    };
+}
+
+add!(ncaux_plugin_path_append, usize::MAX);
+add!(ncaux_plugin_path_prepend, 0);
+
+/// Returns the folders in use, as a text for Fortran.
+fn as_text() -> Vec<u8> {
+    folders().join(&FORTRAN_SEPARATOR)
+}
+
+/// Bytes of that text, or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncaux_plugin_path_stringlen() -> c_int {
+    give(-1, || c_int::try_from(as_text().len()).or_else(|_| fail(Code::EINVAL, "the text is too long")))
+}
+
+/// Gives that text in exactly so many bytes: cut, or with zero bytes at its end.
+///
+/// # Safety
+/// `place` is null or has room for `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncaux_plugin_path_stringget(len: c_int, place: *mut c_char) -> c_int {
+    answer(|| {
+        let len = length(len, place)?;
+        let mut text = as_text();
+        text.resize(len, 0);
+        // SAFETY: there is room for `len` bytes, as the function says.
+        unsafe { place.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), len) };
+        Ok(())
+    })
+}
+
+/// Sets the folders in use.
+///
+/// # Safety
+/// `path` is null, or has `len` bytes or a zero byte before that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncaux_plugin_path_stringset(len: c_int, path: *const c_char) -> c_int {
+    answer(|| {
+        let len = length(len, path)?;
+        // SAFETY: there are `len` bytes or a zero byte before that, as the function says.
+        let bytes = unsafe { list(path.cast::<u8>(), libc::strnlen(path, len)) };
+        set_folders(parse(bytes, FORTRAN_SEPARATOR));
+        Ok(())
+    })
+}
+
+fn length(len: c_int, text: *const c_char) -> Result<usize> {
+    match usize::try_from(len) {
+        Ok(1..) if !text.is_null() => Ok(len as usize),
+        _ => fail(Code::EINVAL, "a text needs a length and memory"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{CStr, CString};
+
+    use super::*;
+    use crate::tests::c::{
+        nc_plugin_path_get, nc_plugin_path_ndirs, nc_plugin_path_set, ncaux_plugin_path_append,
+        ncaux_plugin_path_clear, ncaux_plugin_path_parse, ncaux_plugin_path_prepend,
+        ncaux_plugin_path_reclaim, ncaux_plugin_path_stringget, ncaux_plugin_path_stringlen,
+        ncaux_plugin_path_stringset, ncaux_plugin_path_tostring,
+    };
+
+    const EMPTY: PluginList = PluginList { ndirs: 0, dirs: std::ptr::null_mut() };
+
+    /// Returns the folders of a list, which is freed.
+    fn take(mut list: PluginList) -> Vec<String> {
+        // SAFETY: the list was filled by the interface.
+        let folders = unsafe { list.read() }.expect("it has a vector");
+        // SAFETY: all that hangs from it is from `malloc`.
+        assert_eq!(unsafe { ncaux_plugin_path_clear(&mut list) }, 0);
+        assert!(list.ndirs == 0 && list.dirs.is_null());
+        folders.into_iter().map(|folder| String::from_utf8(folder).expect("text")).collect()
+    }
+
+    /// Seen with version 4.10.1; there are no such functions in 4.9.0.
+    #[test]
+    fn texts_and_lists() {
+        for (text, separator, expected) in [
+            ("", 0, &[][..]),
+            ("a", 0, &["a"]),
+            ("a:b", 0, &["a", "b"]),
+            ("a::b", b':', &["a", "", "b"]),
+            (":", 0, &["", ""]),
+            ("a;b", 0, &["a;b"]),
+            ("a:b", b';', &["a:b"]),
+            (";;", b';', &["", "", ""]),
+        ] {
+            let mut list = EMPTY;
+            let c_text = CString::new(text).expect("no zero byte");
+            let mut back = std::ptr::null_mut();
+            // SAFETY: the pointers are valid, and text ends in a zero byte.
+            unsafe {
+                assert_eq!(ncaux_plugin_path_parse(c_text.as_ptr(), separator as c_char, &mut list), 0);
+                assert_eq!(ncaux_plugin_path_tostring(&list, separator as c_char, &mut back), 0);
+                assert_eq!(CStr::from_ptr(back), &*c_text);
+                free(back);
+            }
+            assert_eq!(take(list), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_grow() {
+        let mut list = EMPTY;
+        // SAFETY: the pointers are valid, and texts end in a zero byte.
+        let codes = unsafe {
+            [
+                ncaux_plugin_path_append(&mut list, c"b".as_ptr()),
+                ncaux_plugin_path_prepend(&mut list, c"a".as_ptr()),
+                ncaux_plugin_path_append(&mut list, c"c".as_ptr()),
+                ncaux_plugin_path_append(&mut list, std::ptr::null()),
+                ncaux_plugin_path_prepend(std::ptr::null_mut(), c"x".as_ptr()),
+                ncaux_plugin_path_clear(std::ptr::null_mut()),
+                ncaux_plugin_path_reclaim(std::ptr::null_mut()),
+            ]
+        };
+        assert_eq!(codes, [0, 0, 0, Code::EINVAL.0, Code::EINVAL.0, 0, 0]);
+        assert_eq!(take(list), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn the_folders_in_use() {
+        let mut names = [c"x".as_ptr().cast_mut(), c"y z".as_ptr().cast_mut()];
+        let mut list = PluginList { ndirs: 2, dirs: names.as_mut_ptr() };
+        let mut copy = EMPTY;
+        let mut own = [std::ptr::null_mut(); 2];
+        let mut filled = PluginList { ndirs: 0, dirs: own.as_mut_ptr() };
+        let (mut count, mut place) = (7, [b'#'; 8]);
+        let text: *mut c_char = place.as_mut_ptr().cast();
+        // SAFETY: the pointers are valid, and there is room for all.
+        unsafe {
+            assert_eq!(nc_plugin_path_set(&mut list), 0);
+            assert_eq!((nc_plugin_path_ndirs(&mut count), count), (0, 2));
+            assert_eq!((nc_plugin_path_get(&mut copy), nc_plugin_path_get(&mut filled)), (0, 0));
+            assert_eq!((filled.dirs, filled.ndirs), (own.as_mut_ptr(), 2));
+            own.iter().for_each(|folder| free(*folder));
+            assert_eq!(take(copy), ["x", "y z"]);
+
+            assert_eq!(ncaux_plugin_path_stringlen(), 5);
+            assert_eq!((ncaux_plugin_path_stringget(3, text), &place), (0, b"x;y#####"));
+            assert_eq!((ncaux_plugin_path_stringget(7, text), &place), (0, b"x;y z\0\0#"));
+            assert_eq!(ncaux_plugin_path_stringset(5, c"x;y;zzz".as_ptr()), 0);
+            assert_eq!((ncaux_plugin_path_stringget(8, text), &place), (0, b"x;y;z\0\0\0"));
+            let none: *mut c_char = std::ptr::null_mut();
+            for code in [
+                nc_plugin_path_set(none.cast()),
+                ncaux_plugin_path_stringset(0, c"x".as_ptr()),
+                ncaux_plugin_path_stringset(1, none.cast()),
+                ncaux_plugin_path_stringget(0, text),
+                ncaux_plugin_path_stringget(-1, text),
+                ncaux_plugin_path_stringget(1, none.cast()),
+                nc_plugin_path_set(&mut PluginList { ndirs: 1, dirs: none.cast() }),
+            ] {
+                assert_eq!(code, Code::EINVAL.0);
+            }
+            assert_eq!(nc_plugin_path_get(none.cast()), 0);
+            assert_eq!(nc_plugin_path_ndirs(none.cast()), 0);
+            assert_eq!((nc_plugin_path_ndirs(&mut count), count), (0, 3));
+            assert_eq!(nc_plugin_path_set(&mut PluginList { ndirs: 0, ..EMPTY }), 0);
+            assert_eq!((nc_plugin_path_ndirs(&mut count), count), (0, 0));
+        }
+    }
+}

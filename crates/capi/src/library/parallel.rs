@@ -1,0 +1,18 @@
+//! The functions of `netcdf_par.h`, as a library without MPI answers them: whatever is asked for.
+
+use std::ffi::c_int;
+
+use ferrocdf::Code;
+
+use crate::abi::answer::{answer, fail};
+
+macro_rules! without_mpi {
+    ($($name:ident)*) => {$(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> c_int {
+            answer(|| fail(Code::ENOPAR, concat!(stringify!($name), ": this library is for processes without MPI")))
+        }
+    )*};
+}
+
+without_mpi!(nc_create_par nc_create_par_fortran nc_open_par nc_open_par_fortran nc_var_par_access);

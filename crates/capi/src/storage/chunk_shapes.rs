@@ -1,0 +1,31 @@
+//! The chunks that a variable of a netCDF-4 file gets without a word on them, told as soon as it is defined.
+
+use ferrocdf::model::Chunking;
+use ferrocdf::{Model, Result, VarId, chosen_chunks, chunk_fits};
+
+use crate::abi::answer::fail;
+
+/// How a new variable is stored: in one run, or in chunks if a dimension grows.
+pub(crate) fn of_new(model: &Model, var: VarId) -> Chunking {
+    if model.var(var).dims.iter().any(|&dim| model.dim(dim).unlimited) {
+        Chunking::Chunked(chosen_chunks(model, var, &[]))
+    } else {
+        Chunking::Contiguous
+    }
+}
+
+/// Fails with `NC_EBADCHUNK` for chunks that no file can hold, or that are longer than a dimension.
+pub(crate) fn check(model: &Model, var: VarId, chunk: &[u64]) -> Result<()> {
+    let described = model.var(var);
+    if !chunk_fits(chunk, model.size_of(described.ty) as u64) {
+        return fail(ferrocdf::Code::EBADCHUNK, "a chunk is smaller than 4 GiB");
+    }
+    for (&chunk, &dim) in chunk.iter().zip(&described.dims) {
+        let dim = model.dim(dim);
+        if !dim.unlimited && dim.len > 0 && chunk > dim.len {
+            let what = format!("a chunk of {chunk} in dimension \"{}\" of length {}", dim.name, dim.len);
+            return fail(ferrocdf::Code::EBADCHUNK, what);
+        }
+    }
+    Ok(())
+}

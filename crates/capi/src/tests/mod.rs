@@ -1,0 +1,7 @@
+//! Tests of whole stories through the C interface.
+
+pub(crate) mod c;
+mod other_containers;
+#[cfg(feature = "remote")]
+mod remote;
+mod zarr_stores;
