@@ -20,7 +20,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("ferrocdf", 14),
     ("h5filters", 2),
     ("hdf4", 9),
-    ("hdf5", 23),
     ("model", 5),
     ("store", 8),
     ("tools", 4),
