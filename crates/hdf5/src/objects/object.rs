@@ -29,13 +29,13 @@ pub enum ObjectKind {
     Unknown,
 }
 
-/// An object: a group, a dataset or a committed datatype.
+/// An object: a group, a dataset or a committed datatype. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Object {
     file: File,
     address: Address,
     form: HeaderForm,
-    messages: Vec<Message>,
+    messages: Arc<Vec<Message>>,
     len: u64,
     /// The attributes that are not in the header, once they were looked for.
     pub(super) dense: Arc<OnceLock<Option<DenseAttributes>>>,
@@ -71,7 +71,7 @@ impl Object {
             }
         }
         let Header { form, messages, len, .. } = header;
-        let (file, dense) = (file.clone(), Arc::default());
+        let (file, messages, dense) = (file.clone(), Arc::new(messages), Arc::default());
         Ok(Object { file, address, form, messages, len, dense })
     }
 
