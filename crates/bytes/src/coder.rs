@@ -94,6 +94,7 @@ pub trait Coder: Sized {
     fn offset(&self) -> u64;
 
     /// An error about the field just coded, or about to be.
+    #[cold]
     fn error(&self, code: Code, what: String) -> Error {
         Error::new(code, format!("at byte {}: {what}", self.offset()))
     }
@@ -136,7 +137,7 @@ impl<'a> Decoder<'a> {
     fn take(&mut self, name: &'static str, len: u64) -> Result<&'a [u8]> {
         let left = &self.bytes[self.at..];
         if len > left.len() as u64 {
-            return Err(self.ends_early(name, len, left.len()));
+            return Err(self.ends_early(name, len));
         }
         // `len` is at most the length of a slice.
         let len = len as usize;
@@ -145,8 +146,10 @@ impl<'a> Decoder<'a> {
     }
 
     #[cold]
-    fn ends_early(&mut self, name: &'static str, len: u64, left: usize) -> Error {
+    #[inline(never)]
+    fn ends_early(&mut self, name: &'static str, len: u64) -> Error {
         self.ran_out = true;
+        let left = self.rest().len();
         self.error(Code::ETRUNC, format!("{name} needs {len} bytes, the file has {left} more"))
     }
 }
@@ -157,14 +160,14 @@ impl Coder for Decoder<'_> {
     #[inline]
     fn uint(&mut self, name: &'static str, width: usize, value: &mut u64) -> Result<()> {
         let bytes = self.take(name, width as u64)?;
-        let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-        *value = match (self.order, bytes) {
+        *value = match (bytes, self.order) {
             // The common widths, each in one load.
-            (Order::Big, &[a, b, c, d]) => u64::from(u32::from_be_bytes([a, b, c, d])),
-            (Order::Little, &[a, b, c, d]) => u64::from(u32::from_le_bytes([a, b, c, d])),
-            (Order::Little, &[a, b, c, d, e, f, g, h]) => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            (Order::Big, _) => bytes.iter().fold(0, join),
-            (Order::Little, _) => bytes.iter().rev().fold(0, join),
+            (&[a], _) => a.into(),
+            (&[a, b], Order::Little) => u16::from_le_bytes([a, b]).into(),
+            (&[a, b, c, d], Order::Big) => u32::from_be_bytes([a, b, c, d]).into(),
+            (&[a, b, c, d], Order::Little) => u32::from_le_bytes([a, b, c, d]).into(),
+            (&[a, b, c, d, e, f, g, h], Order::Little) => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            _ => join(bytes, self.order),
         };
         Ok(())
     }
@@ -229,6 +232,15 @@ impl Coder for Decoder<'_> {
     #[inline]
     fn offset(&self) -> u64 {
         self.at as u64
+    }
+}
+
+/// The number that bytes of a seldom width make.
+fn join(bytes: &[u8], order: Order) -> u64 {
+    let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+    match order {
+        Order::Big => bytes.iter().fold(0, join),
+        Order::Little => bytes.iter().rev().fold(0, join),
     }
 }
 

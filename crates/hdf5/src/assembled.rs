@@ -23,7 +23,7 @@ use crate::messages::{
 use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
 use crate::objects::encode::{NewChunk, NewMessage};
-use crate::objects::header::kind;
+use crate::objects::kind;
 use crate::objects::prefix::HeaderForm;
 use crate::objects::shared::committed as committed_message;
 use crate::superblock::Superblock;

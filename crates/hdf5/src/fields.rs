@@ -13,6 +13,7 @@ use crate::{Address, Sizes};
 /// Fields that many structures have, in all directions that a [`Coder`] can run.
 pub trait Fields: Coder {
     /// An error about the field just coded: `EHDFERR` for bytes that were read, `ERANGE` for a value that cannot be written.
+    #[cold]
     fn wrong(&self, why: impl Into<String>) -> Error {
         self.error(if Self::READS { Code::EHDFERR } else { Code::ERANGE }, why.into())
     }
@@ -21,10 +22,12 @@ pub trait Fields: Coder {
     #[inline]
     fn version(&mut self, known: RangeInclusive<u8>, version: &mut u8) -> Result<()> {
         self.int("version", version)?;
-        if known.contains(version) {
-            return Ok(());
-        }
-        Err(self.wrong(format!("version {version} is unknown")))
+        if known.contains(version) { Ok(()) } else { Err(self.unknown_version(*version)) }
+    }
+
+    #[cold]
+    fn unknown_version(&self, version: u8) -> Error {
+        self.wrong(format!("version {version} is unknown"))
     }
 
     /// An unsigned number with the width of its type.
@@ -103,8 +106,16 @@ impl<C: Coder> Fields for C {}
 /// `EHDFERR` for bytes that are no such structure.
 pub fn read(record: &mut impl Record, what: &str, bytes: &[u8]) -> Result<usize> {
     let mut decoder = Decoder::new(bytes, ORDER, true);
-    record.fields(&mut decoder).map_err(|error| bad(format!("{what}: {}", error.what)))?;
-    Ok(decoder.offset() as usize)
+    match record.fields(&mut decoder) {
+        Ok(()) => Ok(decoder.offset() as usize),
+        Err(error) => Err(of_structure(what, &error)),
+    }
+}
+
+/// An error of a field as one of its structure.
+#[cold]
+fn of_structure(what: &str, error: &Error) -> Error {
+    bad(format!("{what}: {}", error.what))
 }
 
 /// Returns the bytes of a structure. `what` names it in errors.

@@ -11,19 +11,16 @@ use ferrocdf_bytes::Result;
 use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Blob, ChangeToken, InRounds, is_stale};
 
+use crate::Source;
 use crate::cache_image;
-use crate::groups::LinkTarget;
 use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::small::DriverInfo;
 use crate::messages::{HeapId, SpaceInfo};
-use crate::objects::header::{Header, Object, kind};
+use crate::objects::header::Header;
+use crate::objects::kind;
 use crate::sohm::SharedMessages;
 use crate::superblock::{Superblock, check_driver};
 use crate::wire::bad;
-use crate::{Address, Source};
-
-/// Soft and external links that a path may go through. The reference stops at 16.
-const MOST_LINKS: usize = 64;
 
 /// Opens the files that a file refers to: those of external links, external raw data and virtual dataset sources.
 pub trait Resolver: Send + Sync {
@@ -171,67 +168,6 @@ impl File {
     /// What its superblock says.
     pub fn superblock(&self) -> &Superblock {
         &self.parts.superblock
-    }
-
-    /// The root group.
-    pub fn root(&self) -> Result<Object> {
-        self.object(self.parts.superblock.root)
-    }
-
-    /// The object whose header is at an address.
-    pub fn object(&self, at: Address) -> Result<Object> {
-        Object::open(self, at)
-    }
-
-    /// The object that a path leads to from a group, through soft and external links; it may be in another file.
-    /// `None` where a name on the way, or a file, is not there. A path that begins with a slash starts at the root group.
-    pub fn open_path(&self, from: Address, path: &[u8]) -> Result<Option<Object>> {
-        let mut file = self.clone();
-        let mut at = from;
-        let mut links = 0;
-        // What is still to go, the next name last.
-        let mut names = Vec::new();
-        let push = |path: &[u8], names: &mut Vec<Vec<u8>>| {
-            let steps = path.split(|&byte| byte == b'/').filter(|step| !step.is_empty() && *step != b".");
-            names.extend(steps.rev().map(<[u8]>::to_vec));
-            path.starts_with(b"/")
-        };
-        if push(path, &mut names) {
-            at = file.superblock().root;
-        }
-        while let Some(name) = names.pop() {
-            let Some(link) = file.object(at)?.link(&name)? else { return Ok(None) };
-            if !matches!(link.target, LinkTarget::Hard(_)) {
-                links += 1;
-            }
-            if links > MOST_LINKS {
-                let path = String::from_utf8_lossy(path);
-                return Err(bad(format!(
-                    "path {path:?} goes through more than {MOST_LINKS} links, or in a circle"
-                )));
-            }
-            match link.target {
-                LinkTarget::Hard(object) => at = object,
-                LinkTarget::Soft(path) => {
-                    if push(&path, &mut names) {
-                        at = file.superblock().root;
-                    }
-                }
-                LinkTarget::External { file: other, path } => {
-                    let Some(other) = file.neighbour(&other)? else { return Ok(None) };
-                    file = other;
-                    at = file.superblock().root;
-                    push(&path, &mut names);
-                }
-                LinkTarget::User { class, .. } => {
-                    let name = String::from_utf8_lossy(&name);
-                    return Err(bad(format!(
-                        "link {name:?}: only its maker can follow links of class {class}"
-                    )));
-                }
-            }
-        }
-        file.object(at).map(Some)
     }
 
     /// The bytes of another file that this one names; `None` if there is none.

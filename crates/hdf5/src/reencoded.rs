@@ -14,7 +14,8 @@ use crate::messages::small::TreeSizes;
 use crate::messages::{DataLayout, Dataspace, Datatype, FillMessage, pipeline};
 use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, Of};
-use crate::objects::header::{Header, kind};
+use crate::objects::header::Header;
+use crate::objects::kind;
 use crate::superblock::Superblock;
 use crate::{Address, File, Link, LinkTarget, Sizes};
 

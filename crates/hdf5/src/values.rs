@@ -15,7 +15,7 @@ use crate::messages::HeapId;
 use crate::messages::datatype::{Class, Datatype, Reference};
 use crate::selection::SpaceSelection;
 use crate::wire::{Reader, bad};
-use crate::{Address, File};
+use crate::{Address, File, Number};
 
 /// A value of any datatype.
 #[derive(Clone, Debug, PartialEq)]
@@ -280,32 +280,38 @@ const EXTERNAL: u8 = 1;
 
 /// The value of a number.
 fn number(datatype: &Datatype, bytes: &[u8]) -> Result<Value> {
-    let no_number = || Error::new(Code::EBADTYPE, "numbers of this format are unknown");
-    let number = datatype.number().ok_or_else(no_number)?;
-    let kind = number.stored.kind;
-    let mut wide = [0; 8];
-    match number.decoder {
-        Some(decoder) => {
-            decoder.convert(bytes, &mut wide[..kind.size()]);
-            if cfg!(target_endian = "big") {
-                wide[..kind.size()].reverse();
+    let value = datatype.number().and_then(|number| number.value(bytes));
+    value.ok_or_else(|| Error::new(Code::EBADTYPE, "numbers of this format are unknown"))
+}
+
+impl Number {
+    /// Returns the value of an element; `None` if it has fewer bytes than such a number.
+    pub fn value(&self, bytes: &[u8]) -> Option<Value> {
+        let kind = self.stored.kind;
+        let mut wide = [0; 8];
+        match &self.decoder {
+            Some(decoder) => {
+                decoder.convert(bytes, &mut wide[..kind.size()]);
+                if cfg!(target_endian = "big") {
+                    wide[..kind.size()].reverse();
+                }
+            }
+            None => {
+                wide[..kind.size()].copy_from_slice(bytes.get(..kind.size())?);
+                if self.stored.order == ferrocdf_bytes::Order::Big {
+                    wide[..kind.size()].reverse();
+                }
             }
         }
-        None => {
-            wide[..kind.size()].copy_from_slice(bytes.get(..kind.size()).ok_or_else(no_number)?);
-            if number.stored.order == ferrocdf_bytes::Order::Big {
-                wide[..kind.size()].reverse();
+        let unsigned = u64::from_le_bytes(wide);
+        let unused = 64 - 8 * kind.size() as u32;
+        Some(match kind {
+            Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64 => {
+                Value::Int((unsigned << unused).cast_signed() >> unused)
             }
-        }
+            Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::Char => Value::Uint(unsigned),
+            Kind::F32 => Value::Float(f32::from_bits(unsigned as u32).into()),
+            Kind::F64 => Value::Float(f64::from_bits(unsigned)),
+        })
     }
-    let unsigned = u64::from_le_bytes(wide);
-    let unused = 64 - 8 * kind.size() as u32;
-    Ok(match kind {
-        Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64 => {
-            Value::Int((unsigned << unused).cast_signed() >> unused)
-        }
-        Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 | Kind::Char => Value::Uint(unsigned),
-        Kind::F32 => Value::Float(f32::from_bits(unsigned as u32).into()),
-        Kind::F64 => Value::Float(f64::from_bits(unsigned)),
-    })
 }

@@ -31,12 +31,16 @@ fn wrong(what: &str) -> Error {
 
 /// The integer of an element.
 pub(super) fn integer(datatype: &Datatype, bytes: &[u8]) -> Option<i128> {
-    use ferrocdf_array::Kind::{I8, I16, I32, I64};
+    use ferrocdf_array::Kind::{Char, F32, F64};
     let number = datatype.number()?;
-    if matches!(number.stored.kind, I8 | I16 | I32 | I64) {
-        return Some(list::<i64>(&number, 1, bytes).ok()?[0].into());
+    if matches!(number.stored.kind, F32 | F64 | Char) {
+        return Some(list::<u64>(&number, 1, bytes).ok()?[0].into());
     }
-    Some(list::<u64>(&number, 1, bytes).ok()?[0].into())
+    match number.value(bytes)? {
+        Raw::Int(signed) => Some(signed.into()),
+        Raw::Uint(unsigned) => Some(unsigned.into()),
+        _ => None,
+    }
 }
 
 /// So many numbers side by side.

@@ -14,7 +14,6 @@ pub(crate) mod stored;
 mod table;
 mod tree;
 mod walk;
-mod watched;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -29,7 +28,6 @@ use extensible_array::ExtensibleArray;
 use fixed_array::FixedArray;
 use pages::Leaf;
 use table::Table;
-pub(crate) use watched::Watched;
 
 /// The chunks of one dataset.
 #[derive(Debug)]

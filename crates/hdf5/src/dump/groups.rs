@@ -1,27 +1,17 @@
-//! Symbol table nodes, local heaps, collections of the global heap, and the table of shared messages.
-
-use std::rc::Rc;
+//! Symbol table nodes, local heaps, and collections of the global heap.
 
 use ferrocdf_bytes::{Coder, Record, Result};
 
-use super::{Walk, path_in, peek, raw, trees};
+use super::trees::SymbolTableGroup;
+use super::{Walk, path_in, peek, raw};
 use crate::groups::symbols::{Entry, NODE_HEAD, NodeHead};
 use crate::heaps::{global, local};
-use crate::sohm;
 use crate::wire::up_to_nul;
 use crate::{Address, fields};
 
-/// A group with a symbol table.
-#[derive(Clone)]
-pub(super) struct Table {
-    /// The local heap of its names.
-    pub heap: Address,
-    pub path: Rc<str>,
-}
-
 impl Walk<'_> {
     /// Prints a symbol table node.
-    pub(super) fn symbols(&mut self, at: Address, table: &Table) -> Result<()> {
+    pub(super) fn symbols(&mut self, at: Address, group: &SymbolTableGroup) -> Result<()> {
         const WHAT: &str = "symbol table node";
         let sizes = self.source.sizes;
         let mut head = NodeHead { count: 0 };
@@ -29,7 +19,7 @@ impl Walk<'_> {
             peek(&mut head, &start);
         }
         let len = NODE_HEAD + usize::from(head.count) * Entry::len(sizes);
-        let names = self.names.get(&table.heap).cloned();
+        let names = self.names.get(&group.heap).cloned();
         let name = |entry: &Entry| {
             let from = usize::try_from(entry.name).unwrap_or(usize::MAX);
             names.as_deref().and_then(|names| names.get(from..)).map(|rest| up_to_nul(rest).to_vec())
@@ -49,7 +39,7 @@ impl Walk<'_> {
             let name = name(&entry).unwrap_or_default();
             self.write(&format!("         name of entry {index} = \"{}\"\n", name.escape_ascii()))?;
             if let Some(object) = entry.object.filter(|_| !entry.is_soft()) {
-                let path = path_in(&table.path, &name);
+                let path = path_in(&group.path, &name);
                 self.later(object, move |walk| walk.header(object, &path));
             }
         }
@@ -94,24 +84,6 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        Ok(())
-    }
-
-    /// Prints the table of shared messages, whose number of indexes is known.
-    pub(super) fn shared_table(&mut self, at: Address, count: u64) -> Result<()> {
-        let mut table = sohm::Table { sizes: self.source.sizes, count, indexes: vec![] };
-        let len = table.len();
-        if self.block("shared message table", at, len, true, |dumper| table.fields(dumper))?.is_none() {
-            return Ok(());
-        }
-        for index in table.indexes {
-            if let Some(heap) = index.heap {
-                self.later(heap, move |walk| walk.fractal_heap(heap));
-            }
-            if let Some(tree) = index.index.filter(|_| index.is_tree()) {
-                self.later(tree, move |walk| walk.tree(tree, trees::New::Other));
-            }
-        }
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use ferrocdf_bytes::{Record, Result};
 
 use super::Walk;
 use crate::messages::small::Continuation;
-use crate::objects::header::kind;
+use crate::objects::kind;
 use crate::objects::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix, SIGNATURE};
 use crate::wire::{CHECKSUM, bad};
 use crate::{Address, fields};

@@ -2,7 +2,6 @@
 
 use ferrocdf_bytes::{Dumper, Record, Result};
 
-use super::groups::Table;
 use super::{Walk, path_in, raw, trees};
 use crate::groups::message as link;
 use crate::messages::small::{
@@ -15,7 +14,8 @@ use crate::messages::{
 };
 use crate::objects::attribute_message::{AttributeMessage, Prefix};
 use crate::objects::dense_info::{self, DenseInfo, Of};
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::objects::shared::{SharedMessage, SharedPlace};
 use crate::{Address, Link, LinkTarget, Sizes};
 
@@ -88,7 +88,7 @@ impl Walk<'_> {
                 if show(self, &mut |dumper| table.fields(dumper))? {
                     let SymbolTable { tree, heap, .. } = table;
                     self.later(heap, move |walk| walk.local_heap(heap));
-                    let of = trees::Old::Group(Table { heap, path: path.into() });
+                    let of = trees::Old::Group(trees::SymbolTableGroup { heap, path: path.into() });
                     self.later(tree, move |walk| walk.old_tree(tree, of));
                 }
             }

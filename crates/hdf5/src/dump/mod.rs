@@ -10,6 +10,7 @@ mod fractal;
 mod groups;
 mod header;
 mod messages;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod trees;

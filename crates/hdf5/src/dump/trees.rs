@@ -4,22 +4,30 @@ use std::rc::Rc;
 
 use ferrocdf_bytes::{Coder, Dumper, Record, Result};
 
-use super::groups::Table;
 use super::{Walk, raw};
 use crate::chunks::stored::{ChunkKey, ChunkRecord, Form, StoredEntry};
 use crate::fields::Fields;
 use crate::heaps::FractalHeap;
 use crate::heaps::fractal::stored::HugeObject;
 use crate::objects::dense_info::{By, DenseRecord, Of};
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::trees::btree1;
 use crate::trees::btree2::{ChildPointer, Header, Level, NodeHead};
 use crate::{Address, Sizes};
 
+/// A group with a symbol table.
+#[derive(Clone)]
+pub(super) struct SymbolTableGroup {
+    /// The local heap of its names.
+    pub heap: Address,
+    pub path: Rc<str>,
+}
+
 /// What a version 1 B-tree is of.
 #[derive(Clone)]
 pub(super) enum Old {
-    Group(Table),
+    Group(SymbolTableGroup),
     Chunks { rank: u64 },
 }
 
@@ -93,9 +101,9 @@ impl Walk<'_> {
                     let of = of.clone();
                     self.later(child, move |walk| walk.old_tree(child, of));
                 }
-                Old::Group(table) => {
-                    let table = table.clone();
-                    self.later(child, move |walk| walk.symbols(child, &table));
+                Old::Group(group) => {
+                    let group = group.clone();
+                    self.later(child, move |walk| walk.symbols(child, &group));
                 }
                 // Chunks themselves are not printed.
                 Old::Chunks { .. } => {}

@@ -5,14 +5,16 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::commit::Build;
+use super::build::Build;
 use super::extents;
+use super::header::{EditedHeader, NOT_SHARED, message};
 use super::named::Named;
-use super::object::{Extent, NOT_SHARED, Object, message};
+use super::space::Extent;
 use crate::heaps::FractalHeap;
 use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, DenseItem, DenseRecord, Of};
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::objects::shared::{SharedPlace, resolve};
 use crate::trees::btree2::Tree;
 use crate::{Address, File, Sizes};
@@ -66,15 +68,15 @@ pub(super) fn committed_at(body: &[u8], sizes: Sizes) -> Option<Address> {
 }
 
 impl Attributes {
-    /// The attributes of an object, whose messages are taken out of its header.
-    pub fn load(object: &mut Object, file: &File) -> Result<Attributes> {
+    /// The attributes of an object, whose messages are taken out of `header`.
+    pub fn load(header: &mut EditedHeader, file: &File) -> Result<Attributes> {
         let source = file.source();
         let mut all = Attributes::default();
-        if let Some(info) = object.message(kind::ATTRIBUTE_INFO) {
+        if let Some(info) = header.message(kind::ATTRIBUTE_INFO) {
             all.info = DenseInfo::decode(Of::Attributes, &info.body, source.sizes)?;
         }
-        all.info.indexed |= object.form.version > 1 && object.form.flags & 0x08 != 0;
-        for message in object.take(kind::ATTRIBUTE) {
+        all.info.indexed |= header.form.version > 1 && header.form.flags & 0x08 != 0;
+        for message in header.take(kind::ATTRIBUTE) {
             all.add(message.order.map(u64::from), message.flags, message.body, file)?;
         }
         if let Some((heap_at, by_name)) = all.info.heap.zip(all.info.by_name) {
@@ -145,29 +147,29 @@ impl Attributes {
     }
 
     /// Whether they belong into a heap.
-    pub fn is_dense(&self, object: &Object) -> bool {
-        if object.form.version == 1 {
+    pub fn is_dense(&self, header: &EditedHeader) -> bool {
+        if header.form.version == 1 {
             return false;
         }
-        let (most, fewest) = object.form.attribute_limits.unwrap_or(LIMITS);
+        let (most, fewest) = header.form.attribute_limits.unwrap_or(LIMITS);
         let (count, dense) = (self.list.len(), self.info.heap.is_some());
         let large = self.list.values().any(|attribute| attribute.body.len() > LONGEST);
         large || count > usize::from(most) || (dense && count >= usize::from(fewest))
     }
 
     /// The messages in the header: with the info message, and without attributes if they are dense.
-    pub fn messages(&self, object: &Object, sizes: Sizes) -> Result<Vec<Message>> {
+    pub fn messages(&self, header: &EditedHeader, sizes: Sizes) -> Result<Vec<Message>> {
         let mut messages = Vec::new();
-        if object.form.version > 1 && (self.list.len() > 0 || object.message(kind::ATTRIBUTE_INFO).is_some())
+        if header.form.version > 1 && (self.list.len() > 0 || header.message(kind::ATTRIBUTE_INFO).is_some())
         {
             let body = self.info.encode(Of::Attributes, sizes)?;
-            let flags = object.message(kind::ATTRIBUTE_INFO).map_or(NOT_SHARED, |message| message.flags);
+            let flags = header.message(kind::ATTRIBUTE_INFO).map_or(NOT_SHARED, |message| message.flags);
             messages.push(message(kind::ATTRIBUTE_INFO, flags, body));
         }
-        if self.is_dense(object) {
+        if self.is_dense(header) {
             return Ok(messages);
         }
-        let ordered = object.is_ordered();
+        let ordered = header.is_ordered();
         messages.extend(self.list.iter().map(|(order, _, Attribute { flags, body, .. })| Message {
             order: ordered.then_some(order as u16),
             ..message(kind::ATTRIBUTE, *flags, body.clone())

@@ -5,13 +5,13 @@
 //! goes elsewhere. Only an implicit index leaves no choice.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkStore};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::BlobMut;
 
-use super::space::Space;
+use super::space::{Space, lock};
 use crate::Address;
 use crate::chunks::build::ChunkList;
 use crate::chunks::{Chunks, Entry};
@@ -77,10 +77,6 @@ impl std::fmt::Debug for EditedChunks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EditedChunks").field("blob", &self.blob.name()).finish_non_exhaustive()
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl EditedChunks {

@@ -4,139 +4,26 @@
 //! indexes, dense links and attributes are built, which tell headers where they are; then headers are put together. What
 //! lies in space that no committed state uses is written at once; what changes where it stands goes to the journal.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::Mutex;
+use std::collections::HashSet;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::chunks::lock;
+use super::build::{Build, Output};
 use super::dataset::{Data, chunk_bytes};
+use super::header::{NOT_SHARED, message};
 use super::index::{blocks as index_blocks, index};
-use super::object::{Extent, NOT_SHARED, Object, message};
-use super::space::Space;
+use super::object::Object;
+use super::space::{Extent, lock};
 use super::{Editor, Node};
-use crate::block::{Alloc, Block, BlockKind};
+use crate::Address;
+use crate::block::{Block, BlockKind};
 use crate::messages::small::ReferenceCount;
 use crate::messages::{ChunkIndex, DataLayout};
-use crate::objects::header::{Message, kind};
-use crate::{Address, Sizes, Source};
+use crate::objects::header::Message;
+use crate::objects::kind;
 
-/// A structure of which more bytes change is not built in the place of the old one: readers that cannot hold them all in
-/// memory would lose some of a cache image.
-const IN_PLACE: usize = 256 << 10;
 /// Blocks side by side are written together up to this size.
 const TOGETHER: usize = 1 << 20;
-
-/// What a commit has to write.
-#[derive(Default)]
-pub(super) struct Output {
-    /// Into space that no committed state uses.
-    pub fresh: Vec<Block>,
-    /// Where it stands in the committed state.
-    pub changed: Vec<Block>,
-}
-
-/// What builds structures of blocks.
-pub(super) struct Build<'a> {
-    pub source: &'a Source,
-    pub sizes: Sizes,
-    space: &'a Mutex<Space>,
-    out: &'a mut Output,
-}
-
-impl Build<'_> {
-    /// Gives up the pieces of a structure.
-    pub fn give_up(&mut self, old: &mut Vec<Extent>) {
-        let mut space = lock(self.space);
-        old.drain(..).for_each(|extent| space.give_up(extent.at, extent.len));
-    }
-
-    /// Builds a structure anew that was in `old`, and notes where it is now. It is built over the old one, piece by piece
-    /// where the lengths agree, if few bytes change by that; else into other space.
-    pub fn build<T>(
-        &mut self,
-        old: &mut Vec<Extent>,
-        make: impl Fn(&mut Alloc<'_>, &mut Vec<Block>) -> Result<T>,
-    ) -> Result<T> {
-        let space = self.space;
-        let mut taken = Vec::new();
-        let mut blocks = Vec::new();
-        if !old.is_empty() {
-            let mut spare: HashMap<u64, VecDeque<Extent>> = HashMap::new();
-            old.iter().for_each(|&extent| spare.entry(extent.len).or_default().push_back(extent));
-            let mut again = BTreeMap::new();
-            let mut alloc = |len: u64| {
-                let extent = match spare.get_mut(&len).and_then(VecDeque::pop_front) {
-                    Some(extent) => {
-                        again.insert(extent.at, len);
-                        extent
-                    }
-                    None => Extent { at: lock(space).take_meta(len)?, len },
-                };
-                taken.push(extent);
-                Ok(extent.at)
-            };
-            let made = make(&mut alloc, &mut blocks)?;
-            let is_old = |block: &Block| {
-                let before = again.range(..=block.at).next_back();
-                before.is_some_and(|(at, len)| block.at.0 - at.0 < *len)
-            };
-            let (over, fresh): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(is_old);
-            let mut changed = Vec::new();
-            for block in over {
-                if !self.is_there(&block) {
-                    changed.push(block);
-                }
-            }
-            let bytes: usize = changed.iter().map(|block| block.bytes.len()).sum();
-            if bytes <= IN_PLACE && changed.iter().all(|block| block.kind.cache_type().is_some()) {
-                self.out.fresh.extend(fresh);
-                self.out.changed.extend(changed);
-                let mut rest = spare.into_values().flatten().collect();
-                self.give_up(&mut rest);
-                *old = taken;
-                return Ok(made);
-            }
-            let mut space = lock(space);
-            let unused = taken.drain(..).filter(|extent| !again.contains_key(&extent.at));
-            unused.for_each(|extent| space.give_back(extent.at, extent.len));
-            drop(space);
-            self.give_up(old);
-            blocks = Vec::new();
-        }
-        let mut alloc = |len: u64| {
-            let at = lock(space).take_meta(len)?;
-            taken.push(Extent { at, len });
-            Ok(at)
-        };
-        let made = make(&mut alloc, &mut blocks)?;
-        *old = taken;
-        self.out.fresh.append(&mut blocks);
-        Ok(made)
-    }
-
-    /// Whether a block has these bytes in the file.
-    fn is_there(&self, block: &Block) -> bool {
-        let there = self.source.read("a block", block.at, block.bytes.len() as u64);
-        there.is_ok_and(|there| there == block.bytes)
-    }
-
-    /// Notes a block to be written; a committed one only if it is not there already.
-    pub fn put(&mut self, block: Block, committed: bool) -> Result<()> {
-        if !committed {
-            self.out.fresh.push(block);
-            return Ok(());
-        }
-        if self.is_there(&block) {
-            return Ok(());
-        }
-        if block.kind.cache_type().is_none() {
-            return Err(Error::new(Code::EINTERNAL, "a block that cannot be changed where it is"));
-        }
-        self.out.changed.push(block);
-        Ok(())
-    }
-}
 
 impl Editor {
     /// The messages of an object's header. Places that are not known yet are missing, but do not change their lengths.
@@ -148,17 +35,18 @@ impl Editor {
         };
         let object = self.objects.get(node.0 as usize).filter(|object| !object.gone);
         let object = object.ok_or_else(|| Error::new(Code::EINVAL, "an object that is not there"))?;
-        let mut messages: Vec<Message> = object
+        let header = &object.header;
+        let mut messages: Vec<Message> = header
             .messages
             .iter()
             .filter(|message| object.attributes.is_none() || message.kind != kind::ATTRIBUTE_INFO)
             .cloned()
             .collect();
-        if object.form.version > 1 && object.references != 1 {
+        if header.form.version > 1 && header.references != 1 {
             messages.push(message(
                 kind::REFERENCE_COUNT,
                 NOT_SHARED,
-                ReferenceCount(object.references).encode()?,
+                ReferenceCount(header.references).encode()?,
             ));
         }
         if let Some(links) = object.links.as_ref().filter(|links| !links.is_dense()) {
@@ -166,7 +54,7 @@ impl Editor {
             messages.extend(encoded.into_iter().map(|(_, _, body)| message(kind::LINK, 0, body)));
         }
         if let Some(attributes) = &object.attributes {
-            messages.extend(attributes.messages(object, sizes)?);
+            messages.extend(attributes.messages(header, sizes)?);
         }
         Ok(messages)
     }
@@ -234,7 +122,7 @@ impl Editor {
     fn seal(&mut self) {
         for node in std::mem::take(&mut self.dirty) {
             let Some(object) = self.objects.get_mut(node.0 as usize) else { continue };
-            object.committed = true;
+            object.header.committed = true;
             if let Some(links) = &mut object.links {
                 links.changed = false;
             }
@@ -265,11 +153,8 @@ impl Editor {
             let at = objects.get(node.0 as usize).and_then(Object::address);
             at.ok_or_else(|| Error::new(Code::EINTERNAL, "an object without a place"))
         };
-        let object = self.object(node)?;
-        let (mut links, mut attributes) = (object.links.take(), object.attributes.take());
-        let mut data = object.data.take();
         let stub = Object::new(false, Vec::new());
-        let mut object = std::mem::replace(object, stub);
+        let mut object = std::mem::replace(self.object(node)?, stub);
         let own = object.address();
         let objects = &self.objects;
         let at = |other: Node| match own {
@@ -277,20 +162,19 @@ impl Editor {
             _ => addresses(other, objects),
         };
         let mut build = self.builder(out);
+        let Object { header, links, attributes, data, .. } = &mut object;
         let mut done = Ok(());
         if let Some(links) = links.as_mut().filter(|links| links.changed) {
-            done = links.settle(&mut object, &mut build, &at);
+            done = links.settle(header, &mut build, &at);
         }
         if let Some(attributes) = attributes.as_mut().filter(|attributes| attributes.changed) {
-            let dense = attributes.is_dense(&object);
-            done = done.and_then(|()| attributes.settle(dense, object.is_ordered(), &mut build));
+            let dense = attributes.is_dense(header);
+            done = done.and_then(|()| attributes.settle(dense, header.is_ordered(), &mut build));
         }
-        if let Some(data) = &mut data {
+        if let Some(data) = data {
             let k = self.tree_sizes.chunks;
-            done =
-                done.and_then(|()| index(data, k, &mut build)).and_then(|()| data.settle(&mut object, sizes));
+            done = done.and_then(|()| index(data, k, &mut build)).and_then(|()| data.settle(header, sizes));
         }
-        (object.links, object.attributes, object.data) = (links, attributes, data);
         if let Some(place) = self.objects.get_mut(node.0 as usize) {
             *place = object;
         }
@@ -301,13 +185,13 @@ impl Editor {
     fn put_header(&mut self, node: Node, out: &mut Output) -> Result<()> {
         let messages = self.messages(node)?;
         let (sizes, space) = (self.source.sizes, self.space.clone());
-        let object = self.object(node)?;
-        let old: HashSet<Address> = match object.committed {
-            true => object.chunks.iter().map(|chunk| chunk.at).collect(),
+        let header = &mut self.object(node)?.header;
+        let old: HashSet<Address> = match header.committed {
+            true => header.chunks.iter().map(|chunk| chunk.at).collect(),
             false => HashSet::new(),
         };
         let mut spare = Vec::new();
-        let chunks = object.encode(messages, sizes, &mut |len| lock(&space).take_meta(len), &mut spare)?;
+        let chunks = header.encode(messages, sizes, &mut |len| lock(&space).take_meta(len), &mut spare)?;
         let mut build = self.builder(out);
         build.give_up(&mut spare);
         for (number, (extent, bytes)) in chunks.into_iter().enumerate() {

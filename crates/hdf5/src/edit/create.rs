@@ -13,15 +13,17 @@ use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
 use super::attributes::Attributes;
 use super::group::Links;
+use super::header::EditedHeader;
 use super::heap::Heap;
 use super::object::Object;
 use super::patched::Patched;
-use super::space::Space;
+use super::space::{Extent, Space, lock};
 use super::{Barrier, CreateOptions, Editor, Profile, wrong};
 use crate::cache_image;
 use crate::messages::SpaceInfo;
 use crate::messages::small::TreeSizes;
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::wire::number;
 use crate::{Address, File, OpenOptions, Sizes, Source, Superblock};
 
@@ -52,10 +54,10 @@ impl Editor {
         };
         let links = Links::new(options.root.link_order);
         let mut root = Object::new(options.root.attribute_order, links.first_messages(SIZES)?);
-        root.references = 1;
-        let file = empty(&mut root, &superblock)?;
+        root.header.references = 1;
+        let file = empty(&mut root.header, &superblock)?;
         root.links = Some(links);
-        root.attributes = Some(Attributes::new(root.is_ordered()));
+        root.attributes = Some(Attributes::new(root.header.is_ordered()));
         let patched = Arc::new(Patched::new(blob.clone()));
         let source = Source { blob: patched.clone(), base, sizes: SIZES, codecs: options.codecs.clone() };
         let space = Space::new(begin, options.meta_block, options.alignment, limit(SIZES));
@@ -106,8 +108,8 @@ impl Editor {
         let (mut extension, mut extension_at) = (Vec::new(), Vec::new());
         let (mut page, mut changed) = (1, false);
         if let Some(at) = superblock.extension {
-            let object = Object::read(&source, at)?;
-            (extension, extension_at) = (object.messages, object.chunks);
+            let header = EditedHeader::read(&source, at)?;
+            (extension, extension_at) = (header.messages, header.chunks);
             for message in &mut extension {
                 match message.kind {
                     kind::TREE_SIZES => tree_sizes = TreeSizes::decode(&message.body)?,
@@ -168,7 +170,7 @@ impl Editor {
     /// Pieces of at least as many bytes as the first number says begin at a multiple of the second from now on, and
     /// metadata is kept together in pieces of this many bytes.
     pub fn set_space(&mut self, alignment: (u64, u64), meta_block: u64) {
-        super::lock(&self.space).set(alignment, meta_block);
+        lock(&self.space).set(alignment, meta_block);
     }
 }
 
@@ -177,11 +179,11 @@ fn limit(sizes: Sizes) -> u64 {
     sizes.undefined()
 }
 
-/// A file in memory with nothing but this root group.
-fn empty(root: &mut Object, superblock: &Superblock) -> Result<File> {
+/// A file in memory with nothing but a root group of this header.
+fn empty(root: &mut EditedHeader, superblock: &Superblock) -> Result<File> {
     let messages = root.messages.clone();
     let len = root.fit(&messages, SIZES);
-    root.chunks.push(super::Extent { at: superblock.root, len });
+    root.chunks.push(Extent { at: superblock.root, len });
     let chunks = root.encode(messages, SIZES, &mut |_| Ok(Address(0)), &mut Vec::new())?;
     root.chunks.clear();
     let mut bytes = Superblock { base: 0, end: superblock.root.0 + len, ..superblock.clone() }.encode()?;
@@ -221,8 +223,8 @@ fn recover(blob: &Arc<dyn BlobMut>, barrier: Barrier) -> Result<()> {
     let (base, sizes) = (superblock.base, superblock.sizes);
     let source = Source { blob: blob.clone() as Arc<dyn Blob>, base, sizes, codecs: Codecs::default() };
     let Some(at) = superblock.extension else { return Ok(()) };
-    let mut object = Object::read(&source, at)?;
-    let images = object.take(kind::CACHE_IMAGE);
+    let mut header = EditedHeader::read(&source, at)?;
+    let images = header.take(kind::CACHE_IMAGE);
     let Some(image) = images.first() else { return Ok(()) };
     let (entries, place) = cache_image::entries(&source, &image.body)?;
     for (&position, bytes) in &entries {
@@ -230,7 +232,7 @@ fn recover(blob: &Arc<dyn BlobMut>, barrier: Barrier) -> Result<()> {
     }
     let reach = entries.iter().map(|(at, bytes)| at + bytes.len() as u64).max().unwrap_or(0);
     let mut end = superblock.end;
-    let pieces = place.into_iter().chain(object.chunks.iter().map(|chunk| (chunk.at, chunk.len)));
+    let pieces = place.into_iter().chain(header.chunks.iter().map(|chunk| (chunk.at, chunk.len)));
     for (at, len) in pieces {
         // What lies at the end goes with it.
         if source.position(at)?.checked_add(len) == Some(end) {
@@ -239,9 +241,9 @@ fn recover(blob: &Arc<dyn BlobMut>, barrier: Barrier) -> Result<()> {
     }
     let mut extension = None;
     end = end.max(reach);
-    if !object.messages.is_empty() {
+    if !header.messages.is_empty() {
         end = end.max(superblock.end);
-        let bytes = super::journal::extension(&object.messages)?;
+        let bytes = super::journal::extension(&header.messages)?;
         blob.write_at(end, &bytes)?;
         extension = Some(Address(end - base));
         end += bytes.len() as u64;

@@ -10,15 +10,16 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::{Blob, BlobMut};
 
-use super::chunks::{EditedChunks, Facts, lock};
-use super::object::{CONSTANT, Extent, Object, SHARED, message};
-use super::space::Space;
+use super::chunks::{EditedChunks, Facts};
+use super::header::{CONSTANT, EditedHeader, SHARED, message};
+use super::space::{Extent, Space, lock};
 use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile};
 use crate::chunks::Chunks;
 use crate::messages::{
     ChunkIndex, ChunkedLayout, DataLayout, Dataspace, Datatype, Fill, FillMessage, SpaceKind, pipeline,
 };
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::wire::bad;
 use crate::{Address, Dataset, Number, Placed, Sizes, Source};
 
@@ -484,8 +485,8 @@ impl Data {
     }
 
     /// Writes dims and layout into the messages of the header.
-    pub fn settle(&mut self, object: &mut Object, sizes: Sizes) -> Result<()> {
-        for message in &mut object.messages {
+    pub fn settle(&mut self, header: &mut EditedHeader, sizes: Sizes) -> Result<()> {
+        for message in &mut header.messages {
             match message.kind {
                 kind::DATASPACE if message.flags & SHARED == 0 => {
                     // The lengths have their place in all versions.
@@ -499,7 +500,7 @@ impl Data {
                 }
                 kind::DATASPACE => {
                     let body = self.space.encode(sizes)?;
-                    *message = super::object::message(kind::DATASPACE, message.flags & !SHARED, body);
+                    *message = super::header::message(kind::DATASPACE, message.flags & !SHARED, body);
                 }
                 kind::LAYOUT if self.written.as_ref() != Some(&self.layout) => {
                     message.body = self.layout.encode(sizes)?

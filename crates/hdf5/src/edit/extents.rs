@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ferrocdf_bytes::Result;
 
-use super::object::Extent;
+use super::space::Extent;
 use crate::groups::symbols::{Entry, NODE_HEAD};
 use crate::heaps::fractal::header::Stored;
 use crate::heaps::fractal::stored::HugeObject;

@@ -6,14 +6,16 @@
 use ferrocdf_bytes::Result;
 
 use super::Node;
-use super::commit::Build;
+use super::build::Build;
 use super::extents;
+use super::header::{CONSTANT, EditedHeader, message};
 use super::named::Named;
-use super::object::{CONSTANT, Extent, Object, message};
+use super::space::Extent;
 use crate::groups::{Charset, Link, LinkTarget};
 use crate::messages::small::GroupInfo;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::wire::bad;
 use crate::{Address, File, Sizes};
 
@@ -63,10 +65,10 @@ impl Links {
         ])
     }
 
-    /// The links of a committed group, whose messages are taken out of its header. `k` are the sizes of symbol tables.
-    pub fn load(object: &mut Object, file: &File, k: (u16, u16)) -> Result<Links> {
+    /// The links of a committed group, whose messages are taken out of `header`. `k` are the sizes of symbol tables.
+    pub fn load(header: &mut EditedHeader, file: &File, k: (u16, u16)) -> Result<Links> {
         let source = file.source();
-        let at = object.address().ok_or_else(|| bad("a group without a place"))?;
+        let at = header.address().ok_or_else(|| bad("a group without a place"))?;
         let stored = file.object(at)?;
         let mut all = Links { limits: LIMITS, ..Links::default() };
         for link in stored.links()?.list {
@@ -74,10 +76,10 @@ impl Links {
             all.next = all.next.max(order.saturating_add(1));
             all.list.insert(order, link.name, Target::Other(link.target, link.charset));
         }
-        if let Some(table) = object.message(kind::SYMBOL_TABLE) {
+        if let Some(table) = header.message(kind::SYMBOL_TABLE) {
             all.blocks = extents::symbols(source, &table.body, k)?;
         }
-        if let Some(info) = object.message(kind::LINK_INFO) {
+        if let Some(info) = header.message(kind::LINK_INFO) {
             all.info = DenseInfo::decode(Of::Links, &info.body, source.sizes)?;
             all.next = all.info.next_order.unwrap_or(0).max(all.next);
         }
@@ -87,10 +89,10 @@ impl Links {
                 all.blocks.extend(extents::tree(source, tree)?);
             }
         }
-        if let Some(info) = object.message(kind::GROUP_INFO) {
+        if let Some(info) = header.message(kind::GROUP_INFO) {
             all.limits = GroupInfo::decode(&info.body)?.limits.unwrap_or(all.limits);
         }
-        object.take(kind::LINK);
+        header.take(kind::LINK);
         Ok(all)
     }
 
@@ -139,7 +141,7 @@ impl Links {
     /// Puts the info message, and a group info message, in the place of what was there; dense links are built.
     pub fn settle(
         &mut self,
-        object: &mut Object,
+        header: &mut EditedHeader,
         build: &mut Build<'_>,
         at: &dyn Fn(Node) -> Result<Address>,
     ) -> Result<()> {
@@ -163,10 +165,10 @@ impl Links {
         } else {
             build.give_up(&mut self.blocks);
         }
-        let old = object.take(kind::SYMBOL_TABLE);
-        object.set(kind::LINK_INFO, 0, self.info.encode(Of::Links, sizes)?);
-        if !old.is_empty() && object.message(kind::GROUP_INFO).is_none() {
-            object.set(kind::GROUP_INFO, CONSTANT, GroupInfo::default().encode()?);
+        let old = header.take(kind::SYMBOL_TABLE);
+        header.set(kind::LINK_INFO, 0, self.info.encode(Of::Links, sizes)?);
+        if !old.is_empty() && header.message(kind::GROUP_INFO).is_none() {
+            header.set(kind::GROUP_INFO, CONSTANT, GroupInfo::default().encode()?);
         }
         Ok(())
     }

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::object::Extent;
-use super::space::Space;
+use super::space::{Extent, Space};
 use crate::heaps::global::{self, CollectionHead, NewObject, SMALLEST};
 use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::HeapId;

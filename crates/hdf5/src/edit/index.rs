@@ -2,10 +2,10 @@
 
 use ferrocdf_bytes::Result;
 
-use super::commit::Build;
+use super::build::Build;
 use super::dataset::Data;
 use super::extents;
-use super::object::Extent;
+use super::space::Extent;
 use crate::Source;
 use crate::chunks::build::NewIndex;
 use crate::messages::{ChunkIndex, ChunkedLayout, DataLayout};

@@ -13,12 +13,14 @@ use std::collections::BTreeMap;
 
 use ferrocdf_bytes::{Error, Result};
 
-use super::commit::Output;
-use super::object::{Extent, message};
-use super::{Barrier, Editor, lock, note};
+use super::build::Output;
+use super::header::message;
+use super::space::{Extent, lock};
+use super::{Barrier, Editor, note};
 use crate::block::Block;
 use crate::objects::encode::{NewChunk, NewMessage};
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::objects::prefix::HeaderForm;
 use crate::{Address, File, Superblock, cache_image};
 

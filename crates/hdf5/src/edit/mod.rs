@@ -14,12 +14,14 @@
 //! fixed and extensible arrays, which are lost when such an index is made anew for the first time after opening.
 
 mod attributes;
+mod build;
 mod chunks;
 mod commit;
 mod create;
 mod dataset;
 mod extents;
 mod group;
+mod header;
 mod heap;
 mod index;
 mod journal;
@@ -42,19 +44,20 @@ use crate::groups::LinkTarget;
 use crate::messages::small::{ReferenceCount, TreeSizes};
 use crate::messages::{Dataspace, Datatype, HeapId};
 use crate::objects::attribute_message::AttributeMessage;
-use crate::objects::header::{Message, kind};
+use crate::objects::header::Message;
+use crate::objects::kind;
 use crate::objects::shared::committed;
 use crate::{Address, Dataset, File, HeapObject, OpenOptions, Placed, Source, Superblock};
 use attributes::{Attributes, committed_at, committed_type};
-use chunks::lock;
 use dataset::{Data, Place};
 use group::{Links, Target};
+use header::{CONSTANT, NOT_SHARED, message};
 use heap::Heap;
 use journal::Install;
-use object::{CONSTANT, Extent, NOT_SHARED, Object, message};
+use object::Object;
 use patched::Patched;
 use savepoint::{Change, Savepoint};
-use space::Space;
+use space::{Extent, Space, lock};
 
 /// Which readers a new file is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -321,14 +324,14 @@ impl Editor {
         let mut messages = self.messages(node)?;
         let sizes = self.source.sizes;
         let object = self.object(node)?;
-        if object.message(kind::LAYOUT).is_none() && object.message(kind::DATATYPE).is_some() {
+        if object.header.message(kind::LAYOUT).is_none() && object.header.message(kind::DATATYPE).is_some() {
             // Whoever asks for the place of a datatype is about to use it: room for a reference count.
             messages.retain(|message| message.kind != kind::REFERENCE_COUNT);
             messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, ReferenceCount(1).encode()?));
         }
-        let len = object.fit(&messages, sizes);
+        let len = object.header.fit(&messages, sizes);
         let at = lock(&self.space).take_meta(len)?;
-        self.object(node)?.chunks.push(Extent { at, len });
+        self.object(node)?.header.chunks.push(Extent { at, len });
         self.by_address.insert(at, node);
         Ok(at)
     }
@@ -403,7 +406,7 @@ impl Editor {
         let (mut targets, mut left, mut gone) = (vec![first], HashMap::new(), vec![]);
         while let Some(target) = targets.pop() {
             let Some(node) = self.target(&target)? else { continue };
-            let references = self.object(node)?.references;
+            let references = self.object(node)?.header.references;
             let left = left.entry(node).or_insert(references);
             *left = left.saturating_sub(1);
             if *left == 0 {
@@ -458,7 +461,7 @@ impl Editor {
     pub fn link(&mut self, parent: Node, name: &str, node: Node) -> Result<()> {
         self.check_new(parent, name)?;
         let object = self.object(node)?;
-        object.references = object.references.saturating_add(1);
+        object.header.references = object.header.references.saturating_add(1);
         self.links(parent)?.add(name.as_bytes(), Target::Node(node));
         self.dirty.extend([parent, node]);
         self.note_change(|| Change::Added { parent, name: name.to_string() });
@@ -493,7 +496,7 @@ impl Editor {
             data: &data,
         }
         .encode()?;
-        if body.len() > usize::from(u16::MAX) && self.object(node)?.form.version == 1 {
+        if body.len() > usize::from(u16::MAX) && self.object(node)?.header.form.version == 1 {
             self.upgrade(node)?;
         }
         let old = self.attributes(node)?.set(name.as_bytes(), body)?;
@@ -745,8 +748,8 @@ impl Editor {
 
     /// Gives a new object its first link.
     fn adopt(&mut self, parent: Node, name: &str, mut object: Object) -> Result<Node> {
-        object.references = 1;
-        object.attributes = Some(Attributes::new(object.is_ordered()));
+        object.header.references = 1;
+        object.attributes = Some(Attributes::new(object.header.is_ordered()));
         let node = self.insert(object);
         self.links(parent)?.add(name.as_bytes(), Target::Node(node));
         self.dirty.extend([parent, node]);
@@ -770,12 +773,13 @@ impl Editor {
         let file = self.file.clone();
         let object = self.object(node)?;
         if object.links.is_none() {
-            let group =
-                [kind::LINK_INFO, kind::SYMBOL_TABLE].iter().any(|&kind| object.message(kind).is_some());
+            let group = [kind::LINK_INFO, kind::SYMBOL_TABLE]
+                .iter()
+                .any(|&kind| object.header.message(kind).is_some());
             if !group {
                 return Err(Error::new(Code::EBADGRPID, "an object that is no group"));
             }
-            object.links = Some(Links::load(object, &file, k)?);
+            object.links = Some(Links::load(&mut object.header, &file, k)?);
         }
         object.links.as_mut().ok_or_else(|| wrong("links"))
     }
@@ -784,7 +788,7 @@ impl Editor {
         let file = self.file.clone();
         let object = self.object(node)?;
         if object.attributes.is_none() {
-            object.attributes = Some(Attributes::load(object, &file)?);
+            object.attributes = Some(Attributes::load(&mut object.header, &file)?);
         }
         object.attributes.as_mut().ok_or_else(|| wrong("attributes"))
     }
@@ -793,7 +797,7 @@ impl Editor {
         let file = self.file.clone();
         let object = self.object(node)?;
         if object.data.is_none() {
-            if object.message(kind::LAYOUT).is_none() {
+            if object.header.message(kind::LAYOUT).is_none() {
                 return Err(wrong("an object that is no dataset"));
             }
             let at = object.address().ok_or_else(|| wrong("a dataset without a place"))?;
@@ -838,7 +842,7 @@ impl Editor {
             TypeRef::Inline(datatype) => Ok((datatype.clone(), None)),
             TypeRef::Committed(node) => {
                 let at = self.address(*node)?;
-                let message = self.object(*node)?.message(kind::DATATYPE);
+                let message = self.object(*node)?.header.message(kind::DATATYPE);
                 let message =
                     message.ok_or_else(|| Error::new(Code::EBADTYPID, "an object that is no datatype"))?;
                 Ok((Datatype::decode(&message.body)?, Some(at)))
@@ -851,10 +855,10 @@ impl Editor {
     fn upgrade(&mut self, node: Node) -> Result<()> {
         self.attributes(node)?;
         let object = self.object(node)?;
-        let len = object.chunks.first().map_or(0, |chunk| chunk.len);
-        object.form.version = 2;
-        object.form.flags = 0;
-        object.form.fit(len);
+        let len = object.header.chunks.first().map_or(0, |chunk| chunk.len);
+        object.header.form.version = 2;
+        object.header.form.flags = 0;
+        object.header.form.fit(len);
         self.dirty.insert(node);
         Ok(())
     }
@@ -863,9 +867,9 @@ impl Editor {
     fn count(&mut self, at: Address, more: i32) -> Result<()> {
         let node = self.node(at)?;
         let object = self.object(node)?;
-        object.references = object.references.saturating_add_signed(more);
+        object.header.references = object.header.references.saturating_add_signed(more);
         self.dirty.insert(node);
-        if self.object(node)?.references == 0 { self.delete(node) } else { Ok(()) }
+        if self.object(node)?.header.references == 0 { self.delete(node) } else { Ok(()) }
     }
 
     /// Counts one use less of the committed datatype that an attribute message is of, if it is of one.
@@ -889,8 +893,8 @@ impl Editor {
     fn release(&mut self, target: &Target) -> Result<()> {
         let Some(node) = self.target(target)? else { return Ok(()) };
         let object = self.object(node)?;
-        object.references = object.references.saturating_sub(1);
-        let last = object.references == 0;
+        object.header.references = object.header.references.saturating_sub(1);
+        let last = object.header.references == 0;
         self.dirty.insert(node);
         if last { self.delete(node) } else { Ok(()) }
     }
@@ -898,7 +902,7 @@ impl Editor {
     fn is_group(&mut self, node: Node) -> Result<bool> {
         let object = self.object(node)?;
         let of_groups = [kind::LINK_INFO, kind::SYMBOL_TABLE];
-        Ok(object.links.is_some() || of_groups.iter().any(|&kind| object.message(kind).is_some()))
+        Ok(object.links.is_some() || of_groups.iter().any(|&kind| object.header.message(kind).is_some()))
     }
 
     /// Gives up the space of an object, and the links that it has. Who has the file open may still read it, and asks nobody
@@ -919,10 +923,11 @@ impl Editor {
         used.append(&mut attributes.blocks);
         let mut types: Vec<Address> =
             attributes.list.values().filter_map(|attribute| committed_type(&attribute.body, sizes)).collect();
-        if self.object(node)?.message(kind::LAYOUT).is_some() {
+        if self.object(node)?.header.message(kind::LAYOUT).is_some() {
             used.extend(self.storage(node)?);
             let datatype = self
                 .object(node)?
+                .header
                 .message(kind::DATATYPE)
                 .filter(|message| message.flags & Message::SHARED != 0);
             types.extend(datatype.and_then(|message| committed_at(&message.body, sizes)));
@@ -930,7 +935,7 @@ impl Editor {
         let object = self.object(node)?;
         object.gone = true;
         let (chunks, was_committed, at) =
-            (std::mem::take(&mut object.chunks), object.committed, object.address());
+            (std::mem::take(&mut object.header.chunks), object.header.committed, object.address());
         {
             let mut space = lock(&self.space);
             for Extent { at, len } in chunks.iter().copied() {

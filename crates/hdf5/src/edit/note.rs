@@ -13,8 +13,8 @@
 
 use ferrocdf_bytes::{Result, lookup3};
 
-use super::object::Extent;
-use super::{Editor, lock};
+use super::Editor;
+use super::space::{Extent, lock};
 use crate::wire::number;
 use crate::{Address, Source};
 

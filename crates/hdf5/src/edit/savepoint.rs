@@ -115,7 +115,8 @@ impl Editor {
     pub(super) fn undoes_attributes_of(&self, node: Node) -> bool {
         self.savepoint.as_ref().is_some_and(|savepoint| {
             let number = node.0 as usize;
-            number < savepoint.objects || self.objects.get(number).is_some_and(|object| object.committed)
+            number < savepoint.objects
+                || self.objects.get(number).is_some_and(|object| object.header.committed)
         })
     }
 

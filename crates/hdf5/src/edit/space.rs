@@ -9,10 +9,10 @@
 //! commit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::object::Extent;
 use crate::Address;
 
 /// Free pieces that are looked at for one that can be aligned.
@@ -21,6 +21,17 @@ const TRIED: usize = 32;
 /// for: kernels write whole pages faster.
 const RUN: u64 = 1 << 20;
 const PAGE: u64 = 4096;
+
+/// A piece of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub at: Address,
+    pub len: u64,
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What may be taken of a file.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 
 mod dense;
 pub(crate) mod message;
+mod path;
 pub(crate) mod symbols;
 
 use ferrocdf_bytes::Result;
@@ -12,7 +13,8 @@ use ferrocdf_bytes::Result;
 use crate::Address;
 use crate::objects::attribute::Order;
 use crate::objects::dense_info::{DenseInfo, Of};
-use crate::objects::header::{Object, kind};
+use crate::objects::kind;
+use crate::objects::object::Object;
 
 /// The encoding of a link's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

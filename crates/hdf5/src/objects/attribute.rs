@@ -3,20 +3,21 @@
 //! Each attribute is a result of its own: one of an unknown type or with damage hides no other.
 
 use std::cmp::Ordering;
-use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Result, lookup3};
 
 use crate::heaps::{FractalHeap, HeapObject};
 use crate::messages::dataspace::Dataspace;
 use crate::messages::datatype::Datatype;
-use crate::trees::btree2::Tree;
 use crate::wire::bad;
-use crate::{Address, File, Source};
+use crate::{Address, File};
 
 use super::attribute_message::AttributeMessage;
+use super::dense_attributes::DenseAttributes;
 use super::dense_info::{DenseInfo, DenseRecord, NO_ORDER, Of};
-use super::header::{Message, Object, kind};
+use super::header::Message;
+use super::kind;
+use super::object::Object;
 use super::shared;
 
 /// Attributes that most objects have no more of.
@@ -85,33 +86,6 @@ impl DenseRecord {
     }
 }
 
-fn tree(source: &Source, at: Address) -> Result<Tree> {
-    let tree = Tree::open(source, at)?;
-    match tree.record_type() {
-        8 => Ok(tree),
-        other => Err(bad(format!("the B-tree of attributes at {at} has records of type {other}"))),
-    }
-}
-
-/// The attributes of an object that are not in its header. The heap is opened when an attribute is there: most questions
-/// are about one that is not.
-#[derive(Debug)]
-pub(super) struct Dense {
-    tree: Tree,
-    heap_at: Address,
-    heap: OnceLock<FractalHeap>,
-}
-
-impl Dense {
-    fn heap(&self, source: &Source) -> Result<&FractalHeap> {
-        if let Some(heap) = self.heap.get() {
-            return Ok(heap);
-        }
-        let heap = FractalHeap::open(source, self.heap_at)?;
-        Ok(self.heap.get_or_init(|| heap))
-    }
-}
-
 /// Where an attribute is.
 enum Stored<'a> {
     /// In the header.
@@ -139,14 +113,11 @@ impl Stored<'_> {
 
 impl Object {
     /// The attributes that are not in the header; `None` if all are.
-    fn dense(&self) -> Result<Option<&Dense>> {
+    fn dense(&self) -> Result<Option<&DenseAttributes>> {
         if let Some(dense) = self.dense.get() {
             return Ok(dense.as_ref());
         }
-        let open = |(heap_at, by_name): (Address, Address)| {
-            let tree = tree(self.file().source(), by_name)?;
-            Ok(Dense { tree, heap_at, heap: OnceLock::new() })
-        };
+        let open = |(heap, by_name)| DenseAttributes::open(self.file().source(), by_name, heap);
         let dense = info(self)?.map(open).transpose()?;
         Ok(self.dense.get_or_init(|| dense).as_ref())
     }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::block::{Alloc, Block};
 use crate::fields::{self, Fields};
 use crate::heaps::NewHeap;
-use crate::objects::header::kind;
+use crate::objects::kind;
 use crate::trees::btree2::NewTree;
 use crate::wire::Writer;
 use crate::{Address, Sizes};

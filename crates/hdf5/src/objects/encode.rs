@@ -5,7 +5,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::header::kind;
+use super::kind;
 use super::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix};
 use crate::wire::Writer;
 
@@ -108,7 +108,8 @@ mod tests {
 
     use ferrocdf_store::MemoryBlob;
 
-    use super::super::header::{Header, Times};
+    use super::super::header::Header;
+    use super::super::prefix::Times;
     use super::*;
     use crate::messages::small::Continuation;
     use crate::{Address, Sizes, Source};

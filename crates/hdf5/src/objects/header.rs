@@ -1,23 +1,20 @@
 //! "Data Object Headers" (IV.A.1): the messages of an object, wherever in the file they lie.
 //!
-//! The whole header is read when the object is opened, and shared messages are replaced by what they stand for, so that
-//! nobody above needs to know where a message came from. A shared message that cannot be found leaves its error in its
-//! place: one of them does not hide the rest.
+//! The whole header is read when the object is opened. Shared messages are left as they stand: [`Object`](super::object::Object)
+//! puts what they stand for in their place.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
 
 use ferrocdf_bytes::{Coder, Decoder, Record, Result};
 
 use crate::fields;
-use crate::messages::small::{Continuation, ReferenceCount};
+use crate::messages::small::Continuation;
 use crate::source::ORDER;
 use crate::wire::{self, CHECKSUM, bad};
-use crate::{Address, File, Source};
+use crate::{Address, Source};
 
-use super::attribute::Dense;
+use super::kind;
 use super::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix, SIGNATURE};
-use super::shared;
 
 const WHAT: &str = "object header";
 const CONTINUED: &str = "object header continuation";
@@ -25,99 +22,6 @@ const CONTINUED: &str = "object header continuation";
 const FIRST_READ: u64 = 512;
 /// Messages that most headers have no more of.
 const USUAL: usize = 8;
-
-/// Numbers of header messages ("Header Message Type").
-pub mod kind {
-    /// NIL: unused space.
-    pub const NIL: u16 = 0x00;
-    /// Dataspace.
-    pub const DATASPACE: u16 = 0x01;
-    /// Link Info.
-    pub const LINK_INFO: u16 = 0x02;
-    /// Datatype.
-    pub const DATATYPE: u16 = 0x03;
-    /// Fill Value (Old).
-    pub const FILL_OLD: u16 = 0x04;
-    /// Fill Value.
-    pub const FILL: u16 = 0x05;
-    /// Link.
-    pub const LINK: u16 = 0x06;
-    /// External Data Files.
-    pub const EXTERNAL: u16 = 0x07;
-    /// Data Layout.
-    pub const LAYOUT: u16 = 0x08;
-    /// Group Info.
-    pub const GROUP_INFO: u16 = 0x0A;
-    /// Filter Pipeline.
-    pub const PIPELINE: u16 = 0x0B;
-    /// Attribute.
-    pub const ATTRIBUTE: u16 = 0x0C;
-    /// Shared Message Table.
-    pub const SHARED_TABLE: u16 = 0x0F;
-    /// Object Header Continuation.
-    pub const CONTINUATION: u16 = 0x10;
-    /// Symbol Table Message.
-    pub const SYMBOL_TABLE: u16 = 0x11;
-    /// Object Modification Time.
-    pub const MODIFICATION_TIME: u16 = 0x12;
-    /// B-tree 'K' Values.
-    pub const TREE_SIZES: u16 = 0x13;
-    /// Driver Information.
-    pub const DRIVER_INFO: u16 = 0x14;
-    /// Attribute Info.
-    pub const ATTRIBUTE_INFO: u16 = 0x15;
-    /// Object Reference Count.
-    pub const REFERENCE_COUNT: u16 = 0x16;
-    /// File Space Info.
-    pub const SPACE_INFO: u16 = 0x17;
-    /// Metadata Cache Image.
-    pub const CACHE_IMAGE: u16 = 0x18;
-
-    /// The specification's name of a message.
-    pub(crate) fn name(kind: u16) -> &'static str {
-        match kind {
-            NIL => "NIL",
-            DATASPACE => "dataspace",
-            LINK_INFO => "link info",
-            DATATYPE => "datatype",
-            FILL_OLD => "fill value (old)",
-            FILL => "fill value",
-            LINK => "link",
-            EXTERNAL => "external data files",
-            LAYOUT => "data layout",
-            0x09 => "bogus",
-            GROUP_INFO => "group info",
-            PIPELINE => "filter pipeline",
-            ATTRIBUTE => "attribute",
-            0x0D => "object comment",
-            0x0E => "object modification time (old)",
-            SHARED_TABLE => "shared message table",
-            CONTINUATION => "object header continuation",
-            SYMBOL_TABLE => "symbol table message",
-            MODIFICATION_TIME => "object modification time",
-            TREE_SIZES => "B-tree 'K' values",
-            DRIVER_INFO => "driver info",
-            ATTRIBUTE_INFO => "attribute info",
-            REFERENCE_COUNT => "object reference count",
-            SPACE_INFO => "file space info",
-            CACHE_IMAGE => "metadata cache image",
-            _ => "unknown",
-        }
-    }
-}
-
-/// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectKind {
-    /// It has links.
-    Group,
-    /// It has data.
-    Dataset,
-    /// A committed (named) datatype.
-    Datatype,
-    /// None of these.
-    Unknown,
-}
 
 /// A header message.
 #[derive(Clone, Debug)]
@@ -150,13 +54,6 @@ impl Message {
     }
 }
 
-/// "Times" in a header, in seconds since 1970.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// Of access, modification, change and birth.
-    pub access_modification_change_birth: [u32; 4],
-}
-
 /// A header as it is stored, its messages as they stand.
 #[derive(Debug)]
 pub(crate) struct Header {
@@ -168,114 +65,6 @@ pub(crate) struct Header {
     pub chunks: Vec<(Address, u64)>,
     /// Bytes of the header in the file.
     pub len: u64,
-}
-
-/// An object: a group, a dataset or a committed datatype.
-#[derive(Clone, Debug)]
-pub struct Object {
-    file: File,
-    address: Address,
-    form: HeaderForm,
-    messages: Vec<Message>,
-    len: u64,
-    /// The attributes that are not in the header, once they were looked for.
-    pub(super) dense: Arc<OnceLock<Option<Dense>>>,
-}
-
-impl Object {
-    /// Reads the header of the object at an address.
-    pub(crate) fn open(file: &File, address: Address) -> Result<Object> {
-        let mut header = Header::read(file.source(), address)?;
-        // Each shared message stands for bytes of its own; many that stand for the same would be more than there are.
-        let mut left = file.source().blob.size()?.saturating_mul(4);
-        for message in &mut header.messages {
-            if message.flags & Message::SHARED == 0 {
-                continue;
-            }
-            let stored = std::mem::take(&mut message.body);
-            match shared::resolve(file, message.kind, &stored) {
-                Ok(real) => match left.checked_sub(real.cost) {
-                    Some(rest) => {
-                        left = rest;
-                        (message.body, message.committed) = (real.body, real.committed);
-                    }
-                    None => {
-                        message.damage = Some(bad(format!(
-                            "{WHAT} at {address}: its shared messages are longer than the file"
-                        )));
-                        left = 0;
-                    }
-                },
-                Err(error) => {
-                    message.damage = Some(error.at(format_args!("{WHAT} at {address}: shared message")));
-                }
-            }
-        }
-        let Header { form, messages, len, .. } = header;
-        let (file, dense) = (file.clone(), Arc::default());
-        Ok(Object { file, address, form, messages, len, dense })
-    }
-
-    /// The file it is in.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// Where its header is; the same object has always the same.
-    pub fn address(&self) -> Address {
-        self.address
-    }
-
-    /// What it is.
-    pub fn kind(&self) -> ObjectKind {
-        let has = |kind| self.message(kind).is_some();
-        if has(kind::SYMBOL_TABLE) || has(kind::LINK_INFO) {
-            ObjectKind::Group
-        } else if has(kind::DATATYPE) && has(kind::DATASPACE) {
-            ObjectKind::Dataset
-        } else if has(kind::DATATYPE) {
-            ObjectKind::Datatype
-        } else {
-            ObjectKind::Unknown
-        }
-    }
-
-    /// The messages of a kind, in the order in which they are stored.
-    pub fn messages(&self, kind: u16) -> impl Iterator<Item = &Message> {
-        self.messages.iter().filter(move |message| message.kind == kind)
-    }
-
-    /// The first message of a kind.
-    pub fn message(&self, kind: u16) -> Option<&Message> {
-        self.messages(kind).next()
-    }
-
-    /// Bytes of all messages, of shared ones those that they stand for.
-    pub fn message_bytes(&self) -> u64 {
-        self.messages.iter().map(|message| message.body.len() as u64).sum()
-    }
-
-    /// Whether the order in which attributes were made is kept.
-    pub fn tracks_attribute_order(&self) -> bool {
-        self.form.is_ordered()
-    }
-
-    /// The number of hard links to the object.
-    pub fn references(&self) -> u32 {
-        let stored = self.message(kind::REFERENCE_COUNT);
-        let count = stored.and_then(|message| ReferenceCount::decode(&message.body).ok());
-        count.map_or(self.form.references, |count| count.0)
-    }
-
-    /// Bytes of its header in the file.
-    pub fn stored_len(&self) -> u64 {
-        self.len
-    }
-
-    /// When it was used, where that is kept.
-    pub fn times(&self) -> Option<Times> {
-        self.form.times
-    }
 }
 
 /// Reads a header, chunk by chunk.

@@ -2,9 +2,12 @@
 
 pub mod attribute;
 pub(crate) mod attribute_message;
+mod dense_attributes;
 pub(crate) mod dense_info;
 pub(crate) mod encode;
 pub mod header;
+pub mod kind;
+pub mod object;
 pub(crate) mod prefix;
 pub(crate) mod shared;
 
@@ -17,8 +20,7 @@ use crate::wire::bad;
 ///
 /// # Errors
 /// `EHDFERR` if it is none.
-pub fn committed_datatype(object: &header::Object) -> Result<Datatype> {
-    let message =
-        object.message(header::kind::DATATYPE).ok_or_else(|| bad("an object that is no datatype"))?;
+pub fn committed_datatype(object: &object::Object) -> Result<Datatype> {
+    let message = object.message(kind::DATATYPE).ok_or_else(|| bad("an object that is no datatype"))?;
     Datatype::decode(message.body()?)
 }

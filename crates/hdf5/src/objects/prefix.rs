@@ -3,12 +3,18 @@
 
 use ferrocdf_bytes::{Coder, Record, Result};
 
-use super::header::Times;
 use crate::fields::Fields;
 use crate::wire::CHECKSUM;
 
 /// Signature of the first chunk of a version 2 header.
 pub(crate) const SIGNATURE: [u8; 4] = *b"OHDR";
+
+/// "Times" in a header, in seconds since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Of access, modification, change and birth.
+    pub access_modification_change_birth: [u32; 4],
+}
 
 /// What is the same for all chunks of a header.
 #[derive(Clone, Copy, Debug)]

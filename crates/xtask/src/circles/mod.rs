@@ -18,7 +18,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("ferrocdf", 2),
     ("h5filters", 2),
     ("hdf4", 9),
-    ("hdf5", 23),
     ("model", 5),
     ("store", 8),
     ("tools", 4),

@@ -8,7 +8,7 @@ pub(crate) mod header;
 mod huge;
 pub(crate) mod stored;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Result, lookup3};
@@ -38,7 +38,7 @@ pub struct FractalHeap {
 #[derive(Debug, Default)]
 struct Blocks {
     bytes: usize,
-    by_place: HashMap<(Address, u64), Arc<Vec<u8>>>,
+    by_place: BTreeMap<(Address, u64), Arc<Vec<u8>>>,
     /// The direct block with the last object, and its offset in the heap: the next object is mostly there too.
     last: Option<(u64, Arc<Vec<u8>>)>,
 }

@@ -13,8 +13,14 @@ pub(super) struct ClassBits {
 
 type Result<T> = std::result::Result<T, String>;
 
+#[cold]
+fn unknown(name: &str, stored: u32) -> String {
+    format!("{name} {stored} is unknown")
+}
+
 impl ClassBits {
     /// An unsigned number of `width` bits, of which `low` is the lowest.
+    #[inline]
     fn number(&mut self, name: &str, low: u32, width: u32, value: &mut u32) -> Result<()> {
         let most = u32::MAX.unbounded_shr(u32::BITS.saturating_sub(width));
         if self.reads {
@@ -28,11 +34,13 @@ impl ClassBits {
         Ok(())
     }
 
+    #[inline]
     fn flag(&mut self, low: u32, value: &mut bool) -> Result<()> {
         self.choice("flag", low, 1, value, &[false, true])
     }
 
     /// One of `known`, stored as its index.
+    #[inline]
     fn choice<T: Copy + PartialEq>(
         &mut self,
         name: &str,
@@ -41,12 +49,12 @@ impl ClassBits {
         value: &mut T,
         known: &[T],
     ) -> Result<()> {
-        let mut stored = known.iter().position(|known| known == value).unwrap_or(known.len()) as u32;
+        let mut stored = match self.reads {
+            true => 0,
+            false => known.iter().position(|known| known == value).unwrap_or(known.len()) as u32,
+        };
         self.number(name, low, width, &mut stored)?;
-        match known.get(stored as usize) {
-            Some(&known) => *value = known,
-            None => return Err(format!("{name} {stored} is unknown")),
-        }
+        *value = *known.get(stored as usize).ok_or_else(|| unknown(name, stored))?;
         Ok(())
     }
 

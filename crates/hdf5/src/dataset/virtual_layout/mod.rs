@@ -18,10 +18,10 @@ use ferrocdf_array::{Array, Index, SourceMapping, VirtualSource};
 use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_store::Blob;
 
+use super::{Dataset, Placed};
 use crate::chunks::Lazy;
-use crate::dataset::Dataset;
 use crate::messages::{Dataspace, Datatype, HeapId};
-use crate::objects::header::Object;
+use crate::objects::object::Object;
 use crate::selection::{Blocks, SpaceSelection};
 use crate::wire::bad;
 use crate::{Address, File};
@@ -410,7 +410,7 @@ impl VirtualSource for SourceOf {
 
 impl SourceOf {
     /// The elements as bytes, which must then mean the same in the virtual dataset.
-    fn bytes(&self, dataset: &Dataset) -> Result<crate::Placed> {
+    fn bytes(&self, dataset: &Dataset) -> Result<Placed> {
         let datatype = &self.sources.datatype;
         if dataset.datatype() != datatype {
             return Err(Error::new(Code::EBADTYPE, "its elements are of another type"));

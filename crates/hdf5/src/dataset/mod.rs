@@ -5,6 +5,9 @@
 //!
 //! Not done: virtual datasets of elements that hold pointers, from other files, as bytes.
 
+mod virtual_layout;
+mod watched;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,15 +16,17 @@ use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
 
-use crate::chunks::{Chunks, Lazy, Watched};
+use crate::chunks::{Chunks, Lazy};
 use crate::external::ExternalBlob;
 use crate::messages::{
     ChunkedLayout, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, SpaceKind, pipeline,
 };
-use crate::objects::header::{Object, kind};
-use crate::virtual_layout::{Ancestors, Virtual};
+use crate::objects::kind;
+use crate::objects::object::Object;
 use crate::wire::bad;
 use crate::{Address, Number};
+use virtual_layout::{Ancestors, Virtual};
+use watched::Watched;
 
 /// Elements of more bytes are read only from a file that can hold one, packed as well as the best filter packs.
 const LARGE: u64 = 160 << 20;

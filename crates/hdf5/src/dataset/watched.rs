@@ -9,11 +9,13 @@ use ferrocdf_array::{ChunkIndex, ChunkLocation, IndexSnapshot};
 use ferrocdf_bytes::{Context, Result};
 use ferrocdf_store::retry;
 
-use super::Chunks;
+use super::Dataset;
+use crate::chunks::Chunks;
 use crate::messages::{ChunkedLayout, DataLayout};
-use crate::objects::header::{Object, kind};
+use crate::objects::kind;
+use crate::objects::object::Object;
 use crate::wire::bad;
-use crate::{Address, Dataset, File};
+use crate::{Address, File};
 
 /// Chunks, looked for again whenever the file has changed.
 #[derive(Debug)]

@@ -1,0 +1,26 @@
+//! The table of shared messages, and its indexes.
+
+use ferrocdf_bytes::{Record, Result};
+
+use super::{Walk, trees};
+use crate::{Address, sohm};
+
+impl Walk<'_> {
+    /// Prints the table of shared messages, whose number of indexes is known.
+    pub(super) fn shared_table(&mut self, at: Address, count: u64) -> Result<()> {
+        let mut table = sohm::Table { sizes: self.source.sizes, count, indexes: vec![] };
+        let len = table.len();
+        if self.block("shared message table", at, len, true, |dumper| table.fields(dumper))?.is_none() {
+            return Ok(());
+        }
+        for index in table.indexes {
+            if let Some(heap) = index.heap {
+                self.later(heap, move |walk| walk.fractal_heap(heap));
+            }
+            if let Some(tree) = index.index.filter(|_| index.is_tree()) {
+                self.later(tree, move |walk| walk.tree(tree, trees::New::Other));
+            }
+        }
+        Ok(())
+    }
+}
