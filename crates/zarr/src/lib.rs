@@ -6,6 +6,7 @@
 
 mod array;
 mod blocks;
+mod chunk_puts;
 mod codecs;
 mod conflicts;
 mod data_type;
@@ -15,7 +16,6 @@ mod json;
 mod kept;
 mod metadata;
 mod shards;
-mod stored_chunks;
 mod whole_objects;
 mod whole_shards;
 mod written_chunks;
@@ -23,6 +23,7 @@ mod written_elements;
 
 pub use array::StoredObjects;
 pub use blocks::Block;
+pub use chunk_puts::ChunkPuts;
 pub use codecs::{ElementForm, Pipeline, Shards};
 pub use conflicts::Conflicts;
 pub use data_type::{DataType, Element, Field, FillValue, TimeUnit};
@@ -30,7 +31,6 @@ pub use elements::{Elements, without_zeros};
 pub use hierarchy::{ChildNames, Content, Hierarchy, Node};
 pub use json::{Json, Members};
 pub use metadata::{ArrayMetadata, ChunkKeys, NewArray, Version, group, with_member, with_shape, within};
-pub use stored_chunks::StoredChunks;
 pub use whole_shards::MAX_SHARD;
 pub use written_chunks::WriteOptions;
 pub use written_elements::WrittenElements;

@@ -13,11 +13,11 @@ use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{BlobMut, Expected, MemoryBlob, Store, Version};
 
 use crate::array::engine_array;
+use crate::chunk_puts::ChunkPuts;
 use crate::conflicts::{Conflicts, Resolved, is_absent, resolve};
 use crate::data_type::FillValue;
 use crate::metadata::{ArrayMetadata, ChunkKeys, within};
 use crate::shards::in_box;
-use crate::stored_chunks::StoredChunks;
 use crate::whole_shards::{ShardFormat, WholeShards};
 
 /// What a writer knows of an array beside its metadata.
@@ -25,7 +25,7 @@ use crate::whole_shards::{ShardFormat, WholeShards};
 pub struct WriteOptions {
     /// The stored chunks of a new array, which has none yet, and into which nobody else stores any; `None` for an array that was there
     /// before.
-    pub stored: Option<Arc<StoredChunks>>,
+    pub stored: Option<Arc<ChunkPuts>>,
     /// For each dimension, true if the array may become longer along it.
     pub can_grow: Vec<bool>,
     /// True if chunks that hold nothing but the fill value are stored too.

@@ -7,7 +7,7 @@ use ferrocdf_model::{
     VarId,
 };
 
-use super::group::find_dim;
+use super::paths::find_dim;
 use super::{GroupMut, VariableMut};
 use crate::define_filter;
 

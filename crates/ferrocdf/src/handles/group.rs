@@ -4,30 +4,15 @@ use std::fmt;
 use std::ops::Deref;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{DimId, GroupId, Model, Name, Owner, Type, UserType, Values, VarId};
+use ferrocdf_model::{GroupId, Model, Name, Owner, Type, UserType, Values, VarId};
 
-use super::{Dimension, NetcdfType, Variable, VariableBuilder, VariableMut, attribute, attributes};
+use super::paths::{find_dim, missing, split};
+use super::{
+    Dimension, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut, attribute, attributes,
+};
 use crate::{File, FileMut};
 
-/// A group of an open file. Names of other objects may be paths from this group, such as `model/wind`, or from the root
-/// group, such as `/model/wind`.
-#[derive(Clone, Copy)]
-pub struct Group<'f> {
-    file: &'f File,
-    id: GroupId,
-}
-
-/// A group of a writable file. Changes lock the file for a moment, so they may be made from any thread.
-pub struct GroupMut<'f> {
-    group: Group<'f>,
-    file: &'f FileMut,
-}
-
 impl<'f> Group<'f> {
-    pub(super) fn new(file: &'f File, id: GroupId) -> Group<'f> {
-        Group { file, id }
-    }
-
     /// Returns the file of the group.
     pub fn file(&self) -> &'f File {
         self.file
@@ -200,10 +185,6 @@ impl fmt::Debug for GroupMut<'_> {
 }
 
 impl<'f> GroupMut<'f> {
-    pub(super) fn new(file: &'f FileMut, id: GroupId) -> GroupMut<'f> {
-        GroupMut { group: Group::new(file, id), file }
-    }
-
     pub(super) fn writable_file(&self) -> &'f FileMut {
         self.file
     }
@@ -321,41 +302,4 @@ impl<'f> GroupMut<'f> {
     pub fn rename(&self, name: &str) -> Result<()> {
         self.file.define(|model| model.rename_group(self.id, name))
     }
-}
-
-/// Returns the group that a path leads through, and the name in it. A path that begins with a slash begins at the root group,
-/// others begin at `from`.
-pub(super) fn split<'p>(model: &Model, from: GroupId, path: &'p str) -> Option<(GroupId, &'p [u8])> {
-    let (from, path) = path.strip_prefix('/').map_or((from, path), |path| (GroupId::ROOT, path));
-    let Some((groups, name)) = path.rsplit_once('/') else { return Some((from, path.as_bytes())) };
-    let group = groups.split('/').try_fold(from, |group, step| model.find_group(group, step.as_bytes()))?;
-    Some((group, name.as_bytes()))
-}
-
-/// Finds a dimension by a path, or by its name in a group and those around it.
-pub(super) fn find_dim(model: &Model, group: GroupId, path: &str) -> Result<DimId> {
-    let found = split(model, group, path).and_then(|(group, name)| match path.contains('/') {
-        true => model.dim_in(group, name),
-        false => model.find_dim(group, name),
-    });
-    found.ok_or_else(|| {
-        let there = model.and_parents(group).flat_map(|group| model.group(group).dims.iter());
-        missing(Code::EBADDIM, "dimension", path, there.map(|&id| &model.dim(id).name))
-    })
-}
-
-/// Returns the error of a name that nothing has, with those that there are.
-fn missing<'n>(code: Code, kind: &str, path: &str, there: impl Iterator<Item = &'n Name>) -> Error {
-    /// A longer list helps nobody.
-    const MOST_NAMES: usize = 20;
-    let mut names: Vec<String> = there.take(MOST_NAMES + 1).map(ToString::to_string).collect();
-    if names.len() > MOST_NAMES {
-        names[MOST_NAMES] = "…".to_string();
-    }
-    let there = if names.is_empty() {
-        "there is none".to_string()
-    } else {
-        format!("there are: {}", names.join(", "))
-    };
-    Error::new(code, format!("no {kind} \"{path}\"; {there}"))
 }

@@ -5,15 +5,14 @@
 
 mod builder;
 mod group;
+mod paths;
 mod remove;
 mod types;
 mod variable;
 mod variable_mut;
 
 pub use builder::VariableBuilder;
-pub use group::{Group, GroupMut};
-pub use variable::{NetcdfType, Variable};
-pub use variable_mut::VariableMut;
+pub use variable::NetcdfType;
 
 use std::fmt;
 
@@ -21,6 +20,57 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{DimId, GroupId, Model, Owner, Type, Values, VarId};
 
 use crate::{File, FileMut};
+
+/// A group of an open file. Names of other objects may be paths from this group, such as `model/wind`, or from the root
+/// group, such as `/model/wind`.
+#[derive(Clone, Copy)]
+pub struct Group<'f> {
+    file: &'f File,
+    id: GroupId,
+}
+
+/// A group of a writable file. Changes lock the file for a moment, so they may be made from any thread.
+pub struct GroupMut<'f> {
+    group: Group<'f>,
+    file: &'f FileMut,
+}
+
+/// A variable of an open file.
+#[derive(Clone, Copy)]
+pub struct Variable<'f> {
+    file: &'f File,
+    id: VarId,
+}
+
+/// A variable of a writable file. Changes lock the file for a moment, so they may be made from any thread.
+pub struct VariableMut<'f> {
+    variable: Variable<'f>,
+    file: &'f FileMut,
+}
+
+impl<'f> Group<'f> {
+    fn new(file: &'f File, id: GroupId) -> Group<'f> {
+        Group { file, id }
+    }
+}
+
+impl<'f> GroupMut<'f> {
+    fn new(file: &'f FileMut, id: GroupId) -> GroupMut<'f> {
+        GroupMut { group: Group::new(file, id), file }
+    }
+}
+
+impl<'f> Variable<'f> {
+    fn new(file: &'f File, id: VarId) -> Variable<'f> {
+        Variable { file, id }
+    }
+}
+
+impl<'f> VariableMut<'f> {
+    fn new(file: &'f FileMut, id: VarId) -> VariableMut<'f> {
+        VariableMut { variable: Variable::new(file, id), file }
+    }
+}
 
 /// A dimension of an open file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{GroupId, Model};
 
-use super::group::split;
+use super::paths::split;
 use crate::FileMut;
 use crate::driver::Part;
 

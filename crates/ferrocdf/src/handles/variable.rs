@@ -6,7 +6,7 @@ use ferrocdf_array::{Element, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Owner, Type, Value, Values, VarId};
 
-use super::{Dimension, Group, attribute, attributes};
+use super::{Dimension, Group, Variable, attribute, attributes};
 use crate::data::out_of;
 use crate::elements::{elements, zeros};
 use crate::{Extents, File};
@@ -26,18 +26,7 @@ macro_rules! netcdf_types {
 netcdf_types!(i8 => Byte, u8 => Ubyte, i16 => Short, u16 => Ushort, i32 => Int, u32 => Uint, i64 => Int64,
     u64 => Uint64, f32 => Float, f64 => Double);
 
-/// A variable of an open file.
-#[derive(Clone, Copy)]
-pub struct Variable<'f> {
-    file: &'f File,
-    id: VarId,
-}
-
 impl<'f> Variable<'f> {
-    pub(super) fn new(file: &'f File, id: VarId) -> Self {
-        Variable { file, id }
-    }
-
     /// The file it is in.
     pub fn file(&self) -> &'f File {
         self.file

@@ -5,18 +5,12 @@ use std::ops::Deref;
 
 use ferrocdf_array::{RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_model::{Name, Owner, Type, Value, Values, VarId};
+use ferrocdf_model::{Name, Owner, Type, Value, Values};
 
-use super::{NetcdfType, Variable};
+use super::{NetcdfType, Variable, VariableMut};
+use crate::Extents;
 use crate::data::in_of;
 use crate::elements::elements;
-use crate::{Extents, FileMut};
-
-/// A variable of a writable file. Changes lock the file for a moment, so they may be made from any thread.
-pub struct VariableMut<'f> {
-    variable: Variable<'f>,
-    file: &'f FileMut,
-}
 
 impl<'f> Deref for VariableMut<'f> {
     type Target = Variable<'f>;
@@ -27,10 +21,6 @@ impl<'f> Deref for VariableMut<'f> {
 }
 
 impl<'f> VariableMut<'f> {
-    pub(super) fn new(file: &'f FileMut, id: VarId) -> Self {
-        VariableMut { variable: Variable::new(file, id), file }
-    }
-
     /// Sets an attribute, replacing one of the same name.
     pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
         let value = value.into();

@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use ferrocdf_model::{Atomic, Attr, Model, Values};
 use ferrocdf_zarr::{DataType, Element, Json, Version, without_zeros};
 
+use super::atomic_json::{list, of_type, text};
 use super::keys::CHAR_BYTES;
 use super::{json_values, name, text as utf8};
 
@@ -99,57 +100,6 @@ pub(super) fn fill_value(json: &Json, atomic: Atomic) -> Option<Values> {
         },
         atomic => of_type(json, atomic).filter(|values| values.len() == 1).or_else(encoded),
     }
-}
-
-fn text(json: &Json) -> Values {
-    Values::Char(match json {
-        Json::String(text) => text.clone().into_bytes(),
-        json => json.to_string().into_bytes(),
-    })
-}
-
-fn list(json: &Json) -> &[Json] {
-    match json {
-        Json::Array(list) => list,
-        one => std::slice::from_ref(one),
-    }
-}
-
-/// Converts a value or a list of values to a type. `None` if one of them has none of it.
-pub(super) fn of_type(json: &Json, atomic: Atomic) -> Option<Values> {
-    fn integers<T: TryFrom<i128>>(list: &[Json]) -> Option<Vec<T>> {
-        let number = |json: &Json| match json {
-            Json::Bool(value) => Some(i128::from(*value)),
-            Json::String(text) => text.parse().ok(),
-            json => json.as_integer(),
-        };
-        list.iter().map(|json| T::try_from(number(json)?).ok()).collect()
-    }
-    let floats = |list: &[Json]| -> Option<Vec<f64>> {
-        let number = |json: &Json| match json {
-            Json::String(text) => Json::Number(text.clone().into()).as_f64(),
-            json => json.as_f64(),
-        };
-        list.iter().map(number).collect()
-    };
-    let list = list(json);
-    Some(match atomic {
-        Atomic::Byte => Values::Byte(integers(list)?),
-        Atomic::Short => Values::Short(integers(list)?),
-        Atomic::Int => Values::Int(integers(list)?),
-        Atomic::Int64 => Values::Int64(integers(list)?),
-        Atomic::Ubyte => Values::Ubyte(integers(list)?),
-        Atomic::Ushort => Values::Ushort(integers(list)?),
-        Atomic::Uint => Values::Uint(integers(list)?),
-        Atomic::Uint64 => Values::Uint64(integers(list)?),
-        Atomic::Float => Values::Float(floats(list)?.into_iter().map(|number| number as f32).collect()),
-        Atomic::Double => Values::Double(floats(list)?),
-        Atomic::Char => text(json),
-        Atomic::String => {
-            let string = |json: &Json| Some(Some(json.as_str()?.as_bytes().to_vec()));
-            Values::String(list.iter().map(string).collect::<Option<_>>()?)
-        }
-    })
 }
 
 /// Returns the values of an attribute whose type nobody says.

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use ferrocdf_model::{Atomic, Class, Field, Model, Type, TypeId, Value, Values, each_numbers};
 use ferrocdf_zarr::{Json, Members, without_zeros};
 
-use super::attributes::of_type;
+use super::atomic_json::of_type;
 use super::data_types::enum_holds;
 use super::text;
 

@@ -81,19 +81,19 @@ pub(super) fn child_names(attributes: &Members) -> Option<Vec<String>> {
 }
 
 /// A dimension that a group defines.
-pub(super) struct Dimension {
+pub(super) struct StoredDimension {
     pub(super) name: String,
     pub(super) len: u64,
     pub(super) unlimited: bool,
 }
 
 /// Returns the dimensions that a group defines: an object or a list, in which lengths are numbers or objects.
-pub(super) fn dimensions(group: &Json) -> Vec<Dimension> {
+pub(super) fn dimensions(group: &Json) -> Vec<StoredDimension> {
     let of = |name: &str, value: &Json| {
         let size = value.get("size").unwrap_or(value);
         let unlimited = value.get("unlimited");
         let unlimited = unlimited.is_some_and(|json| *json == Json::Bool(true) || json.as_u64() == Some(1));
-        Some(Dimension { name: name.to_string(), len: size.as_u64()?, unlimited })
+        Some(StoredDimension { name: name.to_string(), len: size.as_u64()?, unlimited })
     };
     match member(group, &["dimensions", "dims"]) {
         Some(Json::Object(members)) => members.iter().filter_map(|(name, value)| of(name, value)).collect(),

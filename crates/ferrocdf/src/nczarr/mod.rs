@@ -3,6 +3,7 @@
 //! Source: "The NetCDF NCZarr Implementation", and the conventions of xarray. The metadata of all nodes is read when a store is
 //! opened; chunks are found by their keys.
 
+mod atomic_json;
 mod attributes;
 mod codec_texts;
 mod data_types;
@@ -141,7 +142,7 @@ struct Content {
     is_consolidated: bool,
     /// Those of the groups, by their ids; empty if the root is an array.
     groups: Vec<Document>,
-    arrays: Vec<Variable>,
+    arrays: Vec<ZarrVariable>,
     left_out: Vec<String>,
     /// Why the first node that cannot be read is among that.
     lost: Option<Error>,
@@ -158,7 +159,7 @@ struct AsRead {
 }
 
 /// The array of a variable.
-struct Variable {
+struct ZarrVariable {
     document: Document,
     metadata: ArrayMetadata,
 }
@@ -210,7 +211,7 @@ impl NcZarr {
         NcZarr { store, path, codecs, no_bytes, content, readers }
     }
 
-    fn variable(&self, var: VarId) -> &Variable {
+    fn variable(&self, var: VarId) -> &ZarrVariable {
         &self.content.arrays[var.index()]
     }
 
@@ -220,7 +221,7 @@ impl NcZarr {
         if let Some(reader) = readers.get(&var) {
             return Ok(reader.clone());
         }
-        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
+        let ZarrVariable { document: Document { path, .. }, metadata } = self.variable(var);
         let reader = Arc::new(self.new_reader(model, var, (path, metadata))?);
         readers.insert(var, reader.clone());
         Ok(reader)
@@ -273,7 +274,7 @@ impl Driver for NcZarr {
     }
 
     fn array(&self, model: &Model, var: VarId) -> Result<LocatedArray> {
-        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
+        let ZarrVariable { document: Document { path, .. }, metadata } = self.variable(var);
         let array = for_engine(model, var, metadata).array(self.store.clone(), path, &self.codecs)?;
         Ok(of_variable(array, model, var).into())
     }
@@ -312,7 +313,7 @@ impl Inspect for NcZarr {
     }
 
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
-        let Variable { document: Document { path, .. }, metadata } = self.variable(var);
+        let ZarrVariable { document: Document { path, .. }, metadata } = self.variable(var);
         self.stored_size_of(path, metadata)
     }
 

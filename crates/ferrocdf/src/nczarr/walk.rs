@@ -21,7 +21,7 @@ use super::keys::{
 };
 use super::type_definitions::{HAS_FILL_VALUE, TYPE_REFERENCE, TYPE_REFERENCES, TYPES};
 use super::{
-    Content, Document, Variable, attributes, form, is_number, json_values, keys, name, tells_no_fill,
+    Content, Document, ZarrVariable, attributes, form, is_number, json_values, keys, name, tells_no_fill,
     type_definitions, types, values,
 };
 
@@ -244,7 +244,7 @@ impl Walk {
     }
 
     /// Takes in an array.
-    fn variable(&mut self, found: Found) -> Variable {
+    fn variable(&mut self, found: Found) -> ZarrVariable {
         let Found { group, node, metadata } = found;
         let mut metadata = *metadata;
         if self.is_of_netcdf || find((&node.attributes, &node.metadata), ARRAY).is_some() {
@@ -325,7 +325,7 @@ impl Walk {
             self.left_out.push(format!("{}: its data cannot be read: {error}", self.model.var_path(id)));
         }
         let document = Document { path: node.path, metadata: node.metadata, attributes: node.attributes };
-        Variable { document, metadata }
+        ZarrVariable { document, metadata }
     }
 
     /// Returns the user-defined type that netCDF's metadata `own` of an array refers to, if elements of that type are stored as those of the

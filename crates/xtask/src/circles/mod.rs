@@ -15,7 +15,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("bench", 4),
     ("cdl", 4),
     ("codec", 13),
-    ("ferrocdf", 2),
     ("h5filters", 2),
     ("hdf4", 9),
     ("model", 5),

@@ -22,12 +22,12 @@ use ferrocdf_codec::Codecs;
 use ferrocdf_model::{Atomic, Attr, GroupId, Model, Owner, Quantize, Type, UserType, VarId};
 use ferrocdf_store::{Store, Version as ObjectVersion, ZipDraft};
 use ferrocdf_zarr::{
-    ArrayMetadata, Conflicts, DataType, FillValue, Json, Members, NewArray, StoredChunks, Version,
-    WriteOptions, WrittenElements, group, within,
+    ArrayMetadata, ChunkPuts, Conflicts, DataType, FillValue, Json, Members, NewArray, Version, WriteOptions,
+    WrittenElements, group, within,
 };
 
 use super::keys::is_old_form;
-use super::{AsRead, Content, Document, NcZarr, Variable, for_engine, place, text, values};
+use super::{AsRead, Content, Document, NcZarr, ZarrVariable, for_engine, place, text, values};
 use crate::driver::Context;
 use crate::location::Location;
 use crate::plugins;
@@ -115,7 +115,7 @@ struct VariableNode {
     /// mask elements.
     drops_fill: bool,
     /// The stored chunks, if the array was made by this writer.
-    stored: Option<Arc<StoredChunks>>,
+    stored: Option<Arc<ChunkPuts>>,
     /// What writes it, once something is written or read.
     data: Mutex<Option<Arc<Data>>>,
 }
@@ -399,8 +399,8 @@ impl VariableNode {
         })
     }
 
-    fn read(variable: Variable, root: &str, model: &Model, var: VarId) -> VariableNode {
-        let Variable { document: Document { path, metadata: document, attributes }, metadata } = variable;
+    fn read(variable: ZarrVariable, root: &str, model: &Model, var: VarId) -> VariableNode {
+        let ZarrVariable { document: Document { path, metadata: document, attributes }, metadata } = variable;
         VariableNode {
             path: relative(&path, root),
             document,

@@ -10,7 +10,7 @@ const MAX_NOTED: usize = 1 << 20;
 
 /// The stored chunks of a new array, which nobody else writes.
 #[derive(Debug, Default)]
-pub struct StoredChunks(Mutex<Noted>);
+pub struct ChunkPuts(Mutex<Noted>);
 
 #[derive(Debug, Default)]
 struct Noted {
@@ -24,7 +24,7 @@ struct Noted {
     has_overflowed: bool,
 }
 
-impl StoredChunks {
+impl ChunkPuts {
     fn noted(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,14 +86,14 @@ impl StoredChunks {
 mod tests {
     use super::*;
 
-    fn put(stored: &StoredChunks, chunk: &[u64]) {
+    fn put(stored: &ChunkPuts, chunk: &[u64]) {
         stored.begin_put(chunk);
         stored.end_put(chunk);
     }
 
     #[test]
     fn only_a_put_that_succeeded_counts_as_stored() {
-        let stored = StoredChunks::default();
+        let stored = ChunkPuts::default();
         assert!(stored.has_all(&[0, 7]) && !stored.has_all(&[]) && stored.is_empty());
         put(&stored, &[0, 0]);
         stored.begin_put(&[0, 1]);
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn chunks_beyond_the_grid_do_not_count() {
-        let stored = StoredChunks::default();
+        let stored = ChunkPuts::default();
         put(&stored, &[0]);
         put(&stored, &[2]);
         assert!(stored.has_all(&[1]) && !stored.has_all(&[2]) && !stored.has_all(&[3]));
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn any_chunk_may_be_stored_once_there_are_too_many_to_note() {
-        let stored = StoredChunks::default();
+        let stored = ChunkPuts::default();
         let count = MAX_NOTED as u64;
         (0..count).for_each(|chunk| put(&stored, &[chunk]));
         assert!(stored.has_all(&[count]) && !stored.may_have(&[count]));

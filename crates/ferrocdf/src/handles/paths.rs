@@ -1,0 +1,46 @@
+//! Names and paths of objects in a model.
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{DimId, GroupId, Model, Name};
+
+/// Returns the group that a path leads through, and the name in it. A path that begins with a slash begins at the root group,
+/// others begin at `from`.
+pub(super) fn split<'p>(model: &Model, from: GroupId, path: &'p str) -> Option<(GroupId, &'p [u8])> {
+    let (from, path) = path.strip_prefix('/').map_or((from, path), |path| (GroupId::ROOT, path));
+    let Some((groups, name)) = path.rsplit_once('/') else { return Some((from, path.as_bytes())) };
+    let group = groups.split('/').try_fold(from, |group, step| model.find_group(group, step.as_bytes()))?;
+    Some((group, name.as_bytes()))
+}
+
+/// Finds a dimension by a path, or by its name in a group and those around it.
+pub(super) fn find_dim(model: &Model, group: GroupId, path: &str) -> Result<DimId> {
+    let found = split(model, group, path).and_then(|(group, name)| match path.contains('/') {
+        true => model.dim_in(group, name),
+        false => model.find_dim(group, name),
+    });
+    found.ok_or_else(|| {
+        let there = model.and_parents(group).flat_map(|group| model.group(group).dims.iter());
+        missing(Code::EBADDIM, "dimension", path, there.map(|&id| &model.dim(id).name))
+    })
+}
+
+/// Returns the error of a name that nothing has, with those that there are.
+pub(super) fn missing<'n>(
+    code: Code,
+    kind: &str,
+    path: &str,
+    there: impl Iterator<Item = &'n Name>,
+) -> Error {
+    /// A longer list helps nobody.
+    const MOST_NAMES: usize = 20;
+    let mut names: Vec<String> = there.take(MOST_NAMES + 1).map(ToString::to_string).collect();
+    if names.len() > MOST_NAMES {
+        names[MOST_NAMES] = "…".to_string();
+    }
+    let there = if names.is_empty() {
+        "there is none".to_string()
+    } else {
+        format!("there are: {}", names.join(", "))
+    };
+    Error::new(code, format!("no {kind} \"{path}\"; {there}"))
+}
