@@ -10,7 +10,7 @@
 //!
 //! # Safety
 //! A pointer that a function takes is of a type that carries its contract, or the function says what the pointer points to:
-//! [`abi::pointers`] has the types, and what holds for all of them.
+//! `abi::pointers` has the types, and what holds for all of them.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 

@@ -14,7 +14,10 @@ use crate::types::equality::equal_type;
 
 /// Returns the name of an attribute. A null pointer is a bad name.
 pub(crate) fn name_of(name: Str<'_>) -> Result<&[u8]> {
-    name.bytes().or_else(|_| fail(Code::EBADNAME, "the name is a null pointer"))
+    match name.c_str() {
+        Some(name) => Ok(name.to_bytes()),
+        None => fail(Code::EBADNAME, "the name is a null pointer"),
+    }
 }
 
 pub(crate) fn attribute<'a>(model: &'a Model, owner: Owner, name: &[u8]) -> Result<&'a Attr> {

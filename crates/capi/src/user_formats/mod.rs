@@ -4,6 +4,7 @@
 //! and is served by the functions of its table: `forward` hands each call on. The ids are counted from the last one
 //! downwards, those of other files from the first one upwards, so that the table of open files knows nothing of this one.
 
+mod calls;
 mod data;
 mod open;
 mod plugins;
