@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use ferrocdf::model::{Quantization, Quantize};
-use ferrocdf::{Atomic, Code, Owner, Type, Values};
+use ferrocdf::{Code, Owner, Values};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::pointers::Out;
@@ -11,12 +11,11 @@ use crate::model::entities::{check_not_global, variable};
 use crate::open::ids::{find, find_enhanced};
 use crate::storage::definition::wish;
 
-/// The ways to quantize: their numbers, the attributes that tell of them, and how many digits or bits there are of
-/// `float` and of `double`.
-const QUANTIZED: [(c_int, Quantization, &[u8], [c_int; 2]); 3] = [
-    (1, Quantization::BitGroom, b"_QuantizeBitGroomNumberOfSignificantDigits", [6, 15]),
-    (2, Quantization::GranularBitRound, b"_QuantizeGranularBitRoundNumberOfSignificantDigits", [6, 15]),
-    (3, Quantization::BitRound, b"_QuantizeBitRoundNumberOfSignificantBits", [23, 52]),
+/// The ways to quantize: their numbers, and the attributes that tell of them.
+const QUANTIZED: [(c_int, Quantization, &[u8]); 3] = [
+    (1, Quantization::BitGroom, b"_QuantizeBitGroomNumberOfSignificantDigits"),
+    (2, Quantization::GranularBitRound, b"_QuantizeGranularBitRoundNumberOfSignificantDigits"),
+    (3, Quantization::BitRound, b"_QuantizeBitRoundNumberOfSignificantBits"),
 ];
 
 pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, mode: c_int, digits: c_int) -> c_int {
@@ -28,14 +27,10 @@ pub extern "C" fn nc_def_var_quantize(ncid: c_int, varid: c_int, mode: c_int, di
                 None
             } else {
                 let way = QUANTIZED.iter().find(|(number, ..)| *number == mode);
-                let most = way.and_then(|(_, way, _, [float, double])| match model.var(var).ty {
-                    Type::Atomic(Atomic::Float) => Some((*way, *float)),
-                    Type::Atomic(Atomic::Double) => Some((*way, *double)),
-                    _ => None,
-                });
-                match most {
-                    Some((way, most)) if (1..=most).contains(&digits) => {
-                        Some(Quantize { way, digits: digits as u32 })
+                let most = way.and_then(|&(_, way, _)| Some((way, way.most_digits(model.var(var).ty)?)));
+                match (most, u32::try_from(digits)) {
+                    (Some((way, most)), Ok(digits)) if (1..=most).contains(&digits) => {
+                        Some(Quantize { way, digits })
                     }
                     _ => {
                         return fail(Code::EINVAL, format!("no way {mode} to keep {digits} digits of these"));
@@ -61,7 +56,7 @@ pub extern "C" fn nc_inq_var_quantize(
         let (way, left) = file.file().look(|model| {
             let var = variable(model, group, varid)?;
             let wanted = model.var(var).storage.quantize;
-            let found = QUANTIZED.iter().find_map(|&(number, way, name, _)| {
+            let found = QUANTIZED.iter().find_map(|&(number, way, name)| {
                 if let Some(wanted) = wanted {
                     return (wanted.way == way).then_some((number, wanted.digits as c_int));
                 }

@@ -1,11 +1,11 @@
 //! What types are, atomic or not, and compound types laid out as C does it.
 
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use ferrocdf::model::{Class, Field, Name, UserType};
 use ferrocdf::nested::elements_of;
-use ferrocdf::{Atomic, Code, Error, Format, Model, Result, Type};
+use ferrocdf::{Code, Error, Format, Model, Result, Type};
 
 use crate::abi::answer::{answer, fail};
 use crate::abi::constants::{NC_OPAQUE, NC_VLEN};
@@ -16,33 +16,6 @@ use crate::model::type_numbers::{known_type, number_of, type_of};
 use crate::open::ids::find_enhanced;
 use crate::types::inquire::nc_inq_user_type;
 
-/// Returns the alignment of a type in C.
-fn alignment(model: &Model, ty: Type) -> usize {
-    match ty {
-        Type::Atomic(atomic) => align_of_atomic(atomic),
-        Type::User(id) => match &model.user_type(id).class {
-            Class::Compound { fields, .. } => {
-                fields.iter().map(|field| alignment(model, field.ty)).max().unwrap_or(1)
-            }
-            Class::Vlen(_) => align_of::<NcVlen>(),
-            Class::Opaque(_) => 1,
-            Class::Enum { base, .. } => align_of_atomic(*base),
-        },
-    }
-}
-
-fn align_of_atomic(ty: Atomic) -> usize {
-    match ty {
-        Atomic::Byte | Atomic::Char | Atomic::Ubyte => 1,
-        Atomic::Short | Atomic::Ushort => align_of::<i16>(),
-        Atomic::Int | Atomic::Uint => align_of::<i32>(),
-        Atomic::Float => align_of::<f32>(),
-        Atomic::Double => align_of::<f64>(),
-        Atomic::Int64 | Atomic::Uint64 => align_of::<i64>(),
-        Atomic::String => align_of::<*const c_char>(),
-    }
-}
-
 /// Alignment of an atomic type, of `NC_VLEN` or `NC_OPAQUE`. Others have none: the caller is given zero.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_class_alignment(class: c_int, place: Out<usize>) -> c_int {
@@ -51,7 +24,7 @@ pub extern "C" fn ncaux_class_alignment(class: c_int, place: Out<usize>) -> c_in
             NC_VLEN => Ok(align_of::<NcVlen>()),
             NC_OPAQUE => Ok(1),
             _ => match type_of(class) {
-                Ok(Type::Atomic(atomic)) => Ok(align_of_atomic(atomic)),
+                Ok(Type::Atomic(atomic)) => Ok(atomic.align()),
                 _ => fail(Code::EINVAL, format!("{class} is no class that has an alignment")),
             },
         };
@@ -68,7 +41,7 @@ pub extern "C" fn ncaux_type_alignment(ty: c_int, ncid: c_int, place: Out<usize>
             return Ok(());
         }
         let (model, ty) = known_type(ncid, ty)?;
-        place.put(alignment(&model, ty));
+        place.put(model.align_of(ty));
         Ok(())
     })
 }
@@ -199,7 +172,7 @@ fn lay_out(ncid: c_int, fields: &[(Vec<u8>, c_int, Vec<usize>)]) -> Result<Class
     let mut placed = Vec::with_capacity(fields.len());
     for (name, ty, shape) in fields {
         let (model, ty) = known_type(ncid, *ty)?;
-        let alignment = alignment(&model, ty);
+        let alignment = model.align_of(ty);
         let field = Field {
             name: Name::new(name)?,
             offset: end.next_multiple_of(alignment),
