@@ -214,7 +214,7 @@ mod tests {
             a: u8,
             b: f64,
             c: [[i16; 3]; 1],
-            d: *const c_char,
+            d: *const std::ffi::c_char,
             e: i8,
         }
         let field = |name: &str, ty: c_int, shape: &[usize]| (name.as_bytes().to_vec(), ty, shape.to_vec());
