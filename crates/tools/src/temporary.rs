@@ -151,7 +151,8 @@ mod tests {
         };
         // A later process got the number of an earlier one.
         let earlier = Maker { start: this.start - 1, ..this };
-        let left = [make(earlier, TEMPORARY), make(earlier, ".gone")];
+        let still_earlier = Maker { start: this.start - 2, ..this };
+        let left = [make(earlier, TEMPORARY), make(still_earlier, ".gone")];
         let kept = [
             make(this, TEMPORARY),
             make(earlier, ".old"),
