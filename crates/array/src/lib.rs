@@ -75,7 +75,7 @@ pub use array::{
 };
 pub use chunks::{
     Changes, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, IndexSnapshot,
-    copy_chunks, flush,
+    copy_chunks, count_in_box, flush,
 };
 pub use convert::{convert, to_native};
 pub use copy_bytes::copy_bytes;

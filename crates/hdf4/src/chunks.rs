@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use ferrocdf_array::{ChunkIndex, ChunkLocation};
+use ferrocdf_array::{ChunkIndex, ChunkLocation, count_in_box};
 use ferrocdf_bytes::{Context, Result};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{Blob, ReadRequest, forward, read_parts};
@@ -354,6 +354,19 @@ impl ChunkIndex for Index {
             .into_iter()
             .map(|is_stored| if is_stored { found.next() } else { None }.unwrap_or_default())
             .collect())
+    }
+
+    fn count_stored(&self, first: &[u64], count: &[u64], limit: u64) -> Result<Option<u64>> {
+        let table = self.table()?;
+        let grid: Vec<u64> = self
+            .element
+            .dims
+            .iter()
+            .zip(&self.element.chunk)
+            .map(|(len, &chunk)| len.div_ceil(chunk))
+            .collect();
+        let next = |from: u64| table.range(from..).next().map(|(&number, _)| number);
+        Ok(Some(count_in_box(&grid, (first, count), limit, next)))
     }
 
     fn decoded(&self, location: ChunkLocation) -> Option<Arc<dyn Blob>> {

@@ -26,6 +26,17 @@ impl Chunks {
             let last = first + (selection.count[dim] - 1) * selection.stride[dim];
             (met.start[dim], met.count[dim]) = (first / len, last / len - first / len + 1);
         }
+        let (all, mut counted) = (met.elements().unwrap_or(u64::MAX), None);
+        self.read_consistently(|attempt| {
+            counted = self.count_stored(attempt.index, &met, all)?;
+            Ok(true)
+        })?;
+        match counted {
+            Some(0) => return Ok(Coverage::Nothing),
+            Some(stored) if stored == all => return Ok(Coverage::Whole),
+            Some(_) => return Ok(Coverage::Part),
+            None => {}
+        }
         let (mut has_stored, mut has_missing) = (false, false);
         self.has_any(&met, |location| {
             has_stored |= location != ChunkLocation::Missing;

@@ -17,6 +17,12 @@ pub trait ChunkIndex: Debug + Send + Sync {
     /// the array; chunks there are missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>>;
 
+    /// Returns the number of stored chunks in a box, or `limit` if there are as many or more. `None` if the index cannot count them in fewer
+    /// steps than [`locate`](ChunkIndex::locate) takes: as many as chunks are stored, not as are in the box.
+    fn count_stored(&self, _first: &[u64], _count: &[u64], _limit: u64) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Returns the decoded bytes of a stored chunk as a blob, if the chunk is too large to be decoded as a whole; `None` for other
     /// chunks. A read that decodes a whole chunk to the memory of the caller does not use it.
     fn decoded(&self, _location: ChunkLocation) -> Option<Arc<dyn Blob>> {

@@ -25,6 +25,7 @@ mod read;
 mod rows;
 mod selected;
 mod stored;
+mod stored_boxes;
 mod write;
 
 pub use changes::Changes;
@@ -32,5 +33,6 @@ pub use copy::copy_chunks;
 pub use index::{ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, IndexSnapshot};
 pub use layout::Chunks;
 pub(crate) use read::read;
+pub use stored_boxes::count_in_box;
 pub use write::flush;
 pub(crate) use write::write;

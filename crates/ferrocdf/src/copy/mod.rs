@@ -360,7 +360,6 @@ fn copy_whole(
     let most = if stored_in_blocks { IN_BLOCKS.max(budget as u64) } else { budget as u64 } / BUFFERS;
     let unit = tiles::unit(&shape, source, target, most / size);
     let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-    let tiles = Tiles::new(Selection::all(&shape), &unit, most / size);
     let gaps = if job.has_unwritten { Gaps::find(from, to, pair)? } else { None };
     if let Some(gaps) = &gaps
         && gaps.leaves_out(from, pair.0, &Selection::all(&shape))? == Some(true)
@@ -368,9 +367,16 @@ fn copy_whole(
         progress(bytes);
         return Ok(());
     }
-    let pieces = tiles.flat_map(|tile| {
-        let boxes = Boxes::new(from, pair.0, gaps.as_ref(), tile);
-        boxes.map(|next| next.map(|(selection, is_left_out)| Piece { job, selection, is_left_out }))
+    // Boxes before tiles: a huge variable with few elements has too many tiles to look at each.
+    let boxes = Boxes::new(from, pair.0, gaps.as_ref(), Selection::all(&shape));
+    let pieces = boxes.flat_map(|next| {
+        let (left_out, stored) = match next {
+            Ok((selection, true)) => (Some(Ok(Piece { job, selection, is_left_out: true })), None),
+            Ok((selection, false)) => (None, Some(Tiles::new(selection, &unit, most / size))),
+            Err(error) => (Some(Err(error)), None),
+        };
+        let stored = stored.into_iter().flatten();
+        left_out.into_iter().chain(stored.map(|selection| Ok(Piece { job, selection, is_left_out: false })))
     });
     pipe(from, to, pieces, (bytes, most), progress)
 }

@@ -54,6 +54,11 @@ impl Piece {
         Ok(elements(&self.selection)?.saturating_mul(self.job.kind.size()))
     }
 
+    /// Returns the bytes of a box that is not copied, which may be more than memory holds.
+    fn left_out_bytes(&self) -> u64 {
+        self.selection.elements().unwrap_or(u64::MAX).saturating_mul(self.job.kind.size() as u64)
+    }
+
     /// Reads the box into a buffer, which gets at least `room` bytes if it is too small: larger boxes may follow.
     fn read(&self, from: &File, buffer: &mut Vec<u8>, room: u64) -> Result<()> {
         let bytes = self.bytes()?;
@@ -98,7 +103,9 @@ pub(super) fn pipe(
         let mut left_out = 0;
         loop {
             match pieces.next().transpose()? {
-                Some(piece) if piece.is_left_out => left_out += piece.bytes()? as u64,
+                Some(piece) if piece.is_left_out => {
+                    left_out = piece.left_out_bytes().saturating_add(left_out)
+                }
                 piece => return Ok((left_out, piece)),
             }
         }
@@ -114,7 +121,7 @@ pub(super) fn pipe(
                 return Ok(());
             };
             piece.read(from, &mut buffer, room)?;
-            progress(left_out + piece.write(from, to, &buffer)?);
+            progress(left_out.saturating_add(piece.write(from, to, &buffer)?));
         }
     };
     if bytes <= most || most < WORTH || ferrocdf_array::pool().is_none() {
@@ -145,8 +152,8 @@ pub(super) fn pipe(
         for done in filled {
             let (left_out, piece, buffer) = done?;
             let copied = piece.map_or(Ok(0), |piece| piece.write(from, to, &buffer))?;
-            if left_out + copied > 0 {
-                progress(left_out + copied);
+            if left_out > 0 || copied > 0 {
+                progress(left_out.saturating_add(copied));
             }
             let _ = empty.send(buffer);
         }

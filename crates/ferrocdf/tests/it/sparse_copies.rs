@@ -72,6 +72,43 @@ fn chunks_are_left_out_whatever_their_shape() {
 }
 
 #[test]
+fn a_huge_variable_of_two_chunks_is_copied_without_a_look_at_the_others() {
+    // 4e12 chunks: a copy that looks at each does not end.
+    const LEN: u64 = 2_000_000_000;
+    let file = |chunk: [u64; 2]| {
+        let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+        file.add_dimension("t", LEN).unwrap();
+        file.add_dimension("x", LEN).unwrap();
+        file.add_variable::<i32>("v", &["t", "x"]).unwrap();
+        let v = id(&file);
+        file.define(|model| {
+            model.var_mut(v).storage.chunking = Some(Chunking::Chunked(chunk.to_vec()));
+            model.put_attr(Owner::Var(v), "_FillValue", Values::Int(vec![-7]))
+        })
+        .unwrap();
+        file
+    };
+    let places = [(3, LEN - 1), (LEN / 2, 10)];
+    for written in [&places[..0], &places] {
+        let source = file([1000, 1000]);
+        written.iter().for_each(|&at| put(&source, 5, at));
+        for chunk in [[1000, 1000], [700, 900], [1, 5000]] {
+            let target = file(chunk);
+            let mut told = 0u64;
+            copy_data(&source, &target, &[(id(&source), id(&target))], BUDGET, &mut |bytes| told += bytes)
+                .unwrap();
+            assert_eq!(told, 4 * LEN * LEN);
+            for (row, column) in written {
+                let found =
+                    target.variable("v").unwrap().get_values::<i32, _>((*row..row + 1, *column..column + 1));
+                assert_eq!(found.unwrap(), [5]);
+            }
+            assert!((written_chunks(target) == 0) == written.is_empty());
+        }
+    }
+}
+
+#[test]
 fn unwritten_elements_are_written_over_those_that_are_there() {
     let source = file(&[10, 10], -7);
     put(&source, 5, (49, 3));

@@ -54,6 +54,14 @@ impl Table {
         Some(Entry { at, len, mask: self.masks.get(row).copied().unwrap_or_default() })
     }
 
+    /// The least number of a chunk of the table from a number on.
+    pub fn next(&self, from: u64) -> Option<u64> {
+        match self.numbers.is_empty() {
+            true => Some(from).filter(|&from| from < self.addresses.len() as u64),
+            false => self.numbers.get(self.numbers.partition_point(|&number| number < from)).copied(),
+        }
+    }
+
     /// The entry of this chunk. `hint` is the row that was found last: neighbours are often asked for in turn.
     pub fn find(&self, number: u64, hint: &mut usize) -> Option<Entry> {
         let row = if self.numbers.is_empty() {

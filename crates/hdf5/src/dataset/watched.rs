@@ -81,6 +81,11 @@ impl ChunkIndex for Watched {
         chunks.locate(first, count)
     }
 
+    fn count_stored(&self, first: &[u64], count: &[u64], limit: u64) -> Result<Option<u64>> {
+        let chunks = self.look().chunks.clone();
+        chunks.count_stored(first, count, limit)
+    }
+
     fn snapshot(&self) -> Option<IndexSnapshot> {
         let last = self.look();
         let is_volatile = last.file.is_fresh() || last.chunks.generation() != self.first;

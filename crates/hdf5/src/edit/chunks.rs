@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkStore};
+use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkStore, count_in_box};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::BlobMut;
 
@@ -240,6 +240,19 @@ fn weights(room: &[u64]) -> Result<Vec<u64>> {
 }
 
 impl ChunkIndex for EditedChunks {
+    fn count_stored(&self, first: &[u64], count: &[u64], limit: u64) -> Result<Option<u64>> {
+        let state = lock(&self.state);
+        match (&state.map, &state.old) {
+            (Some(map), _) if first.len() == map.room.len() => {
+                let next = |from: u64| map.spots.range(from..).next().map(|(&number, _)| number);
+                Ok(Some(count_in_box(&map.room, (first, count), limit, next)))
+            }
+            (None, Some(old)) => old.count_stored(first, count, limit),
+            (None, None) => Ok(Some(0)),
+            _ => Ok(None),
+        }
+    }
+
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         let state = lock(&self.state);
         let total = count.iter().try_fold(1u64, |total, &count| total.checked_mul(count));

@@ -78,15 +78,24 @@ pub fn copy_chunks(
     let chunk_len = from_chunks.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
     let copier = Copier::new((from_blob, from_chunks), (to_blob, to_chunks), writer, (same_fill, chunk_len));
     let is_transfer = from_chunks.has_filters_of(to_chunks);
-    for (_, _, some) in grid.pieces(MAX_LOCATED) {
-        let mut can = false;
-        from_chunks.read_consistently(|attempt| {
-            can = copier.can_copy(attempt.index, &some, is_transfer)?;
-            Ok(true)
-        })?;
-        if !can {
-            return Ok(false);
+    let is_new = to_chunks.count_stored(&*to_chunks.index, &grid, 1)? == Some(0);
+    let can_copy = from_chunks.try_for_each_box(&grid, |some, is_missing| {
+        if is_missing && is_new {
+            return Ok(same_fill);
         }
+        // The copy may have chunks where the source has none.
+        let mut pieces = some.pieces(MAX_LOCATED);
+        pieces.try_fold(true, |all, (_, _, piece)| {
+            let mut can = false;
+            from_chunks.read_consistently(|attempt| {
+                can = copier.can_copy(attempt.index, &piece, is_transfer)?;
+                Ok(true)
+            })?;
+            Ok(all && can)
+        })
+    })?;
+    if !can_copy {
+        return Ok(false);
     }
     if !is_transfer && chunk_len > MAX_REENCODED.min(cache::budget() as u64 / 4) {
         return Ok(false);
@@ -95,8 +104,16 @@ pub fn copy_chunks(
     let elements = from.shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
     let mut report = Progress { bytes: elements, chunks: all, reported: 0, progress };
     let mut pipeline = CopyPipeline::new(&copier);
-    for (first, count, some) in grid.pieces(MAX_LOCATED) {
-        let mut copied = 0;
+    let mut first = 0u64;
+    from_chunks.try_for_each_box(&grid, |some, is_missing| {
+        let count = some.elements().unwrap_or(u64::MAX);
+        if is_missing {
+            first = first.saturating_add(count);
+            report.advance(first);
+            return Ok(true);
+        }
+        // At most `MAX_LOCATED`.
+        let (count, mut copied) = (count as usize, 0);
         copier.begin_box();
         let mut target = Ok(());
         from_chunks.read_consistently(|attempt| {
@@ -105,21 +122,23 @@ pub fn copy_chunks(
             if attempt.is_watched {
                 from_blob.forget();
             }
-            let chunks = copier.chunks(&some, &locations)?;
+            let chunks = copier.chunks(some, &locations)?;
             if is_transfer {
                 target = pipeline.push_all(chunks);
             } else {
                 target = copier.reencode(&chunks, &mut |done| {
                     copied = (copied + done).min(count);
-                    report.advance((first + copied) as u64);
+                    report.advance(first + copied as u64);
                 });
             }
             let read = copier.end_attempt();
             if target.is_err() { Ok(true) } else { read }
         })?;
         target?;
-        report.advance((first + count) as u64);
-    }
+        first += count as u64;
+        report.advance(first);
+        Ok(true)
+    })?;
     pipeline.push(vec![]).map(|()| true)
 }
 
@@ -134,7 +153,8 @@ struct Progress<'a> {
 impl Progress<'_> {
     /// Reports that `copied` chunks were copied so far; the number never decreases.
     fn advance(&mut self, copied: u64) {
-        let bytes = (u128::from(self.bytes) * u128::from(copied) / u128::from(self.chunks)) as u64;
+        let bytes =
+            (u128::from(self.bytes) * u128::from(copied.min(self.chunks)) / u128::from(self.chunks)) as u64;
         (self.progress)(bytes - self.reported);
         self.reported = bytes;
     }
