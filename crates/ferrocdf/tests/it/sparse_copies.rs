@@ -76,7 +76,7 @@ fn a_huge_variable_of_two_chunks_is_copied_without_a_look_at_the_others() {
     // 4e12 chunks: a copy that looks at each does not end.
     const LEN: u64 = 2_000_000_000;
     let file = |chunk: [u64; 2]| {
-        let mut file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+        let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
         file.add_dimension("t", LEN).unwrap();
         file.add_dimension("x", LEN).unwrap();
         file.add_variable::<i32>("v", &["t", "x"]).unwrap();

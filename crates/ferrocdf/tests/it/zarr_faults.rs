@@ -1,7 +1,6 @@
 //! Zarr stores of which requests fail: what the metadata says of chunks, and what another call stores.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use ferrocdf::model::Chunking;
 use ferrocdf::store::testing::{Fault, Simulated, Traffic};
@@ -135,11 +134,9 @@ fn syncs_of_an_array_with_many_chunks_send_no_requests_for_them() {
         write(&file, NUMBERS).unwrap();
         file.sync().unwrap();
         store.take_traffic();
-        let begin = Instant::now();
+        // A walk through the chunks in each sync would look at a thousand millions of them, and take minutes.
         (0..1000).for_each(|_| file.sync().unwrap());
         assert_eq!(store.take_traffic(), Traffic::default());
-        // A walk through the chunks in each sync would look at a thousand millions.
-        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
         assert!(!has_no_fill(store, "numbers"));
     });
 }
