@@ -1,6 +1,7 @@
 //! Zarr stores of which requests fail: what the metadata says of chunks, and what another call stores.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ferrocdf::model::Chunking;
 use ferrocdf::store::testing::{Fault, Simulated, Traffic};
