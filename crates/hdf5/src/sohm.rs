@@ -71,7 +71,7 @@ impl Table {
         let entry = self.sizes.offset.saturating_mul(2).saturating_add(14) as u64;
         // One byte counts the indexes.
         let entries = self.count.min(0xff).saturating_mul(entry);
-        entries.saturating_add(4 + CHECKSUM as u64)
+        entries.saturating_add(4).saturating_add(CHECKSUM as u64)
     }
 }
 
@@ -108,7 +108,7 @@ impl MessageList {
     /// Bytes of a list of so many messages.
     pub fn len(sizes: Sizes, count: u64) -> u64 {
         let records = count.saturating_mul(SharedRecord::len(sizes) as u64);
-        records.saturating_add(4 + CHECKSUM as u64)
+        records.saturating_add(4).saturating_add(CHECKSUM as u64)
     }
 }
 
