@@ -217,7 +217,11 @@ impl Coder for Decoder<'_> {
     ) -> Result<()> {
         if !self.skims {
             // Room for what the count promises, but for no more than a little on its word alone.
-            items.reserve_exact(count.min(RESERVED) as usize);
+            let room = count.min(RESERVED) as usize;
+            match items.capacity() {
+                0 => *items = Vec::with_capacity(room),
+                _ => items.reserve_exact(room),
+            }
         }
         for index in 0..count {
             let mut item = T::default();
@@ -238,9 +242,14 @@ impl Coder for Decoder<'_> {
 /// The number that bytes of a seldom width make.
 fn join(bytes: &[u8], order: Order) -> u64 {
     let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-    match order {
-        Order::Big => bytes.iter().fold(0, join),
-        Order::Little => bytes.iter().rev().fold(0, join),
+    match (order, bytes.first_chunk::<4>().zip(bytes.last_chunk::<4>())) {
+        (Order::Big, _) => bytes.iter().fold(0, join),
+        // Both words have the bytes in the middle.
+        (Order::Little, Some((low, high))) if bytes.len() <= 8 => {
+            let [low, high] = [low, high].map(|word| u64::from(u32::from_le_bytes(*word)));
+            low | high << (8 * (bytes.len() - 4))
+        }
+        (Order::Little, _) => bytes.iter().rev().fold(0, join),
     }
 }
 
@@ -564,6 +573,22 @@ mod tests {
         decoder.until_nul("text", &mut found).unwrap();
         assert_eq!((found, decoder.rest()), (text, &b"cd"[..]));
         assert!(decoder.until_nul("text", &mut vec![]).is_err());
+    }
+
+    #[test]
+    fn numbers_of_all_widths_are_read_as_they_were_written() {
+        for order in [Order::Little, Order::Big] {
+            for width in 1..=8 {
+                let number = 0xf1e2_d3c4_b5a6_9788_u64 >> (64 - 8 * width);
+                let mut encoder = Encoder::new(order, 0);
+                encoder.uint("number", width, &mut { number }).unwrap();
+                encoder.uint("behind", 8, &mut { u64::MAX }).unwrap();
+                let bytes = encoder.finish();
+                let mut found = 0;
+                Decoder::new(&bytes, order, true).uint("number", width, &mut found).unwrap();
+                assert_eq!(found, number, "{width} bytes, {order:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! HDF5 files and their messages, below the facade.
 
 use std::collections::HashSet;
+use std::io::Write;
 use std::sync::Arc;
 
 use ferrocdf_array::{Array, Out, Selection};
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Code, Result};
 use ferrocdf_hdf5::messages::{DataLayout, Dataspace, Datatype, ExternalFiles, FillMessage, pipeline};
 use ferrocdf_hdf5::selection::SpaceSelection;
 use ferrocdf_hdf5::{
@@ -54,6 +55,37 @@ pub fn file(data: &[u8]) {
             if let Ok(Some(found)) = found {
                 waiting.push(found);
             }
+        }
+    }
+}
+
+/// Counts what is written, and keeps nothing.
+#[derive(Default)]
+struct Counted {
+    bytes: usize,
+    errors: usize,
+}
+
+impl Write for Counted {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        self.bytes += text.len();
+        self.errors += usize::from(text.starts_with(b"         error: "));
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Prints all structures: an error of the whole is one that was printed, or of the superblock.
+pub fn structure(data: &[u8]) {
+    let mut text = Counted::default();
+    match ferrocdf_hdf5::structure(Arc::new(MemoryBlob::new(data.to_vec())), &mut text) {
+        Ok(()) => assert!(text.bytes > 0 && text.errors == 0, "{} errors are none", text.errors),
+        Err(error) => {
+            let early = error.code == Code::ENOTNC || error.what.starts_with("superblock");
+            assert!(text.errors > 0 || early, "{error} was not printed");
         }
     }
 }

@@ -46,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "cdl", seeds: seeds::cdl, memory: CDL_MEMORY, run: cdl, ..PLAIN },
     Target { name: "filters", seeds: filters::seeds, memory: FILTER_MEMORY, run: filters::run, ..PLAIN },
     Target { name: "hdf5", seeds: seeds::hdf5, memory: HDF5_MEMORY, run: hdf5::file, repair: true },
+    Target { name: "structure", seeds: seeds::hdf5, memory: HDF5_MEMORY, run: hdf5::structure, repair: true },
     Target { name: "messages", seeds: hdf5::messages, memory: MEMORY, run: hdf5::message, ..PLAIN },
     Target { name: "images", seeds: seeds::images, memory: MEMORY, run: image, ..PLAIN },
     Target { name: "specs", seeds: filters::texts, memory: MEMORY, run: filters::text, ..PLAIN },

@@ -19,8 +19,8 @@ use crate::messages::{HeapId, SpaceInfo};
 use crate::objects::header::Header;
 use crate::objects::kind;
 use crate::sohm::SharedMessages;
-use crate::superblock::{Superblock, check_driver};
-use crate::wire::bad;
+use crate::superblock::{DriverBlock, Superblock, check_driver};
+use crate::wire::{self, bad};
 
 /// Opens the files that a file refers to: those of external links, external raw data and virtual dataset sources.
 pub trait Resolver: Send + Sync {
@@ -88,8 +88,10 @@ impl Parts {
         let without_image = metadata.clone();
         let mut source = Source { blob: metadata, base: superblock.base, sizes: superblock.sizes, codecs };
         if let Some(at) = superblock.driver {
-            // Version, reserved bytes and size come before the name.
-            check_driver(&source.read("driver information block", at, 16)?[8..])?;
+            let mut block = DriverBlock::default();
+            let bytes = source.read(DriverBlock::WHAT, at, DriverBlock::HEAD)?;
+            wire::decode(&mut block, DriverBlock::WHAT, at, &bytes)?;
+            check_driver(&block.name)?;
         }
         let mut shared = None;
         if let Some(at) = superblock.extension {

@@ -1,10 +1,12 @@
 //! Dataspace selections as they are stored: in references to regions, and in the mappings of virtual datasets
 //! (specification, appendix D, "Dataspace Encoding").
+#![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Coder, Record, Result};
 
-use crate::wire::Reader;
+use crate::fields::{self, Fields};
 
+const WHAT: &str = "selection";
 /// The most dimensions.
 const RANK: u32 = 32;
 
@@ -38,7 +40,7 @@ pub enum SpaceSelection {
 
 /// The indices of one dimension: `count` blocks of `block` indices each, `stride` apart, from `start` on. Count or block
 /// may be [`UNLIMITED`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Blocks {
     /// The first index.
     pub start: u64,
@@ -72,17 +74,9 @@ impl SpaceSelection {
     /// # Errors
     /// `EHDFERR` for bytes that are no selection.
     pub fn decode(bytes: &[u8]) -> Result<(SpaceSelection, usize)> {
-        let mut r = Reader::new("selection", bytes);
-        let selection = match r.u32()? {
-            kind @ (0 | 3) => {
-                r.skip(12)?;
-                if kind == 0 { SpaceSelection::None } else { SpaceSelection::All }
-            }
-            1 => points(&mut r)?,
-            2 => hyperslab(&mut r)?,
-            kind => return Err(r.error(format_args!("kind {kind} is unknown"))),
-        };
-        Ok((selection, r.position()))
+        let mut stored = StoredSelection::default();
+        let taken = fields::read(&mut stored, WHAT, bytes)?;
+        Ok((stored.selection, taken))
     }
 
     /// The number of dimensions; `None` if the selection fits any.
@@ -103,97 +97,190 @@ impl SpaceSelection {
     }
 }
 
-fn rank(r: &mut Reader<'_>) -> Result<usize> {
-    let rank = r.u32()?;
-    if rank == 0 || rank > RANK {
-        return Err(r.error(format_args!("{rank} dimensions")));
+/// "Dataspace Selection" in all versions.
+#[derive(Debug)]
+pub(crate) struct StoredSelection {
+    pub selection: SpaceSelection,
+    version: u32,
+    /// "Length" of the versions that have it: bytes that follow. It says no more than they do.
+    length: u32,
+    /// "Encode Size": bytes of a number.
+    width: u8,
+}
+
+impl Default for StoredSelection {
+    /// A selection to be read.
+    fn default() -> Self {
+        StoredSelection { selection: SpaceSelection::All, version: 1, length: 0, width: 4 }
     }
-    Ok(rank as usize)
 }
 
-fn width(r: &mut Reader<'_>) -> Result<usize> {
-    let width = usize::from(r.u8()?);
-    if !matches!(width, 2 | 4 | 8) {
-        return Err(r.error(format_args!("numbers of {width} bytes")));
-    }
-    Ok(width)
-}
+const NONE: u32 = 0;
+const POINTS: u32 = 1;
+const HYPERSLAB: u32 = 2;
+const ALL: u32 = 3;
+/// The flag of a regular hyperslab.
+const REGULAR: u8 = 1;
 
-/// `count` groups of numbers.
-fn numbers(r: &mut Reader<'_>, width: usize, count: u64, each: usize) -> Result<Vec<u64>> {
-    let size = usize::try_from(count).ok().and_then(|count| count.checked_mul(each * width));
-    let bytes = r.take(size.unwrap_or(usize::MAX))?;
-    Ok(bytes.chunks_exact(width).map(crate::wire::number).collect())
-}
-
-fn points(r: &mut Reader<'_>) -> Result<SpaceSelection> {
-    let version = r.u32()?;
-    let (rank, width) = match version {
-        1 => {
-            r.skip(8)?;
-            (rank(r)?, 4)
-        }
-        2 => {
-            let width = width(r)?;
-            (rank(r)?, width)
-        }
-        _ => return Err(r.error(format_args!("version {version} of points is unknown"))),
-    };
-    let count = r.uint(width)?;
-    Ok(SpaceSelection::Points { rank, coords: numbers(r, width, count, rank)? })
-}
-
-fn hyperslab(r: &mut Reader<'_>) -> Result<SpaceSelection> {
-    let version = r.u32()?;
-    let (regular, rank, width) = match version {
-        1 => {
-            r.skip(8)?;
-            (false, rank(r)?, 4)
-        }
-        2 => {
-            let flags = r.u8()?;
-            r.skip(4)?;
-            (flags & 1 != 0, rank(r)?, 8)
-        }
-        3 => {
-            let flags = r.u8()?;
-            let width = width(r)?;
-            (flags & 1 != 0, rank(r)?, width)
-        }
-        _ => return Err(r.error(format_args!("version {version} of hyperslabs is unknown"))),
-    };
-    if regular {
-        return (0..rank).map(|_| blocks(r, width)).collect::<Result<_>>().and_then(|dims: Vec<Blocks>| {
-            if dims.iter().filter(|dim| dim.is_unlimited()).count() > 1 {
-                return Err(r.error("more than one dimension without limit"));
+impl Record for StoredSelection {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let mut kind = match &self.selection {
+            SpaceSelection::None => NONE,
+            SpaceSelection::Points { .. } => POINTS,
+            SpaceSelection::Regular(_) | SpaceSelection::Boxes { .. } => HYPERSLAB,
+            SpaceSelection::All => ALL,
+        };
+        c.int("selection type", &mut kind)?;
+        c.int("version", &mut self.version)?;
+        match kind {
+            NONE | ALL => {
+                if C::READS {
+                    self.selection = if kind == NONE { SpaceSelection::None } else { SpaceSelection::All };
+                }
+                self.length(c)
             }
-            Ok(SpaceSelection::Regular(dims))
-        });
-    }
-    let count = r.uint(width)?;
-    let corners = numbers(r, width, count, 2 * rank)?;
-    for corner in corners.chunks_exact(2 * rank) {
-        let (first, last) = corner.split_at(rank);
-        if first.iter().zip(last).any(|(first, last)| first > last || *last == UNLIMITED) {
-            return Err(r.error(format_args!("a box from {first:?} to {last:?}")));
+            POINTS => self.points(c),
+            HYPERSLAB => self.hyperslab(c),
+            _ => Err(c.wrong(format!("kind {kind} is unknown"))),
         }
     }
-    Ok(SpaceSelection::Boxes { rank, corners })
 }
 
-fn blocks(r: &mut Reader<'_>, width: usize) -> Result<Blocks> {
-    let unlimited = u64::MAX >> (64 - 8 * width);
-    let mut next = || r.uint(width);
-    let (start, stride, count, block) = (next()?, next()?, next()?, next()?);
-    let widened = |number| if number == unlimited { UNLIMITED } else { number };
-    let blocks = Blocks { start, stride: stride.max(1), count: widened(count), block: widened(block) };
-    if blocks.count > 1 && blocks.block > blocks.stride {
-        return Err(r.error(format_args!("blocks of {block} that begin every {stride}")));
+impl StoredSelection {
+    fn length<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.reserved(4)?;
+        c.int("length", &mut self.length)
     }
-    if !blocks.is_unlimited() && blocks.end().is_none() {
-        return Err(r.error("a block that ends beyond 2^64"));
+
+    fn width<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.int("encode size", &mut self.width)?;
+        match self.width {
+            2 | 4 | 8 => Ok(()),
+            other => Err(c.wrong(format!("numbers of {other} bytes"))),
+        }
     }
-    Ok(blocks)
+
+    fn points<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        match self.version {
+            1 => {
+                self.length(c)?;
+                self.width = 4;
+            }
+            2 => self.width(c)?,
+            other => return Err(c.wrong(format!("version {other} of points is unknown"))),
+        }
+        let width = self.width.into();
+        let (mut rank, mut coords) = match &mut self.selection {
+            SpaceSelection::Points { rank, coords } => (*rank, std::mem::take(coords)),
+            _ => (0, vec![]),
+        };
+        let count = coords.len().checked_div(rank).unwrap_or(0) as u64;
+        fields_of_rank(&mut rank, c)?;
+        fields_of_numbers(count, rank, width, &mut coords, c)?;
+        self.selection = SpaceSelection::Points { rank, coords };
+        Ok(())
+    }
+
+    fn hyperslab<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let mut flags = if matches!(self.selection, SpaceSelection::Regular(_)) { REGULAR } else { 0 };
+        match self.version {
+            1 if flags != 0 => return Err(c.wrong("a regular hyperslab in version 1")),
+            1 => {
+                self.length(c)?;
+                self.width = 4;
+            }
+            2 => {
+                c.int("flags", &mut flags)?;
+                c.int("length", &mut self.length)?;
+                self.width = 8;
+            }
+            3 => {
+                c.int("flags", &mut flags)?;
+                self.width(c)?;
+            }
+            other => return Err(c.wrong(format!("version {other} of hyperslabs is unknown"))),
+        }
+        let width = self.width.into();
+        let mut rank = self.selection.rank().unwrap_or(0);
+        let count = match &self.selection {
+            SpaceSelection::Boxes { corners, .. } => corners.len().checked_div(rank.saturating_mul(2)),
+            _ => None,
+        };
+        fields_of_rank(&mut rank, c)?;
+        if flags & REGULAR != 0 {
+            let mut dims = match &mut self.selection {
+                SpaceSelection::Regular(dims) => std::mem::take(dims),
+                _ => vec![],
+            };
+            c.list("dimension", rank as u64, &mut dims, |dim, c| dim.fields(width, c))?;
+            if dims.iter().filter(|dim| dim.is_unlimited()).count() > 1 {
+                return Err(c.wrong("more than one dimension without limit"));
+            }
+            self.selection = SpaceSelection::Regular(dims);
+            return Ok(());
+        }
+        let mut corners = match &mut self.selection {
+            SpaceSelection::Boxes { corners, .. } => std::mem::take(corners),
+            _ => vec![],
+        };
+        let each = rank.saturating_mul(2);
+        fields_of_numbers(count.unwrap_or(0) as u64, each, width, &mut corners, c)?;
+        for corner in corners.chunks_exact(each) {
+            let (first, last) = corner.split_at(rank);
+            if first.iter().zip(last).any(|(first, last)| first > last || *last == UNLIMITED) {
+                return Err(c.wrong(format!("a box from {first:?} to {last:?}")));
+            }
+        }
+        self.selection = SpaceSelection::Boxes { rank, corners };
+        Ok(())
+    }
+}
+
+fn fields_of_rank<C: Coder>(rank: &mut usize, c: &mut C) -> Result<()> {
+    let mut stored = *rank as u32;
+    c.int("rank", &mut stored)?;
+    if stored == 0 || stored > RANK {
+        return Err(c.wrong(format!("{stored} dimensions")));
+    }
+    *rank = stored as usize;
+    Ok(())
+}
+
+/// How many groups of `each` numbers there are, and the numbers.
+fn fields_of_numbers<C: Coder>(
+    mut count: u64,
+    each: usize,
+    width: usize,
+    numbers: &mut Vec<u64>,
+    c: &mut C,
+) -> Result<()> {
+    c.uint("count", width, &mut count)?;
+    // What counts more than 64 bits is not there.
+    let all = count.saturating_mul(each as u64);
+    c.list("coordinate", all, numbers, |number, c| c.uint("value", width, number))
+}
+
+impl Blocks {
+    /// One dimension of a regular hyperslab, in numbers of `width` bytes, the largest of which stands for "without limit".
+    fn fields<C: Coder>(&mut self, width: usize, c: &mut C) -> Result<()> {
+        let unlimited = u64::MAX.unbounded_shr(64_u32.saturating_sub((width as u32).saturating_mul(8)));
+        let narrow = |number: u64| number.min(unlimited);
+        let (mut count, mut block) = (narrow(self.count), narrow(self.block));
+        c.uint("start", width, &mut self.start)?;
+        c.uint("stride", width, &mut self.stride)?;
+        c.uint("count", width, &mut count)?;
+        c.uint("block", width, &mut block)?;
+        let widened = |number| if number == unlimited { UNLIMITED } else { number };
+        (self.count, self.block) = (widened(count), widened(block));
+        self.stride = self.stride.max(1);
+        if self.count > 1 && self.block > self.stride {
+            return Err(c.wrong(format!("blocks of {block} that begin every {}", self.stride)));
+        }
+        if !self.is_unlimited() && self.end().is_none() {
+            return Err(c.wrong("a block that ends beyond 2^64"));
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -207,6 +294,9 @@ mod tests {
     fn decode(bytes: &[u8]) -> SpaceSelection {
         let (selection, taken) = SpaceSelection::decode(bytes).unwrap();
         assert_eq!(taken, bytes.len());
+        let mut stored = StoredSelection::default();
+        fields::read(&mut stored, WHAT, bytes).unwrap();
+        assert_eq!(fields::write(&mut stored, WHAT).unwrap(), bytes);
         (0..taken).for_each(|len| assert!(SpaceSelection::decode(&bytes[..len]).is_err()));
         selection
     }

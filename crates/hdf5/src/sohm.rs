@@ -2,6 +2,7 @@
 //!
 //! A message that is shared names its identifier in the heap of its kind, so a reader needs the table alone. The lists
 //! and B-trees behind it find messages by their content; only writers ask that.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +35,7 @@ pub(crate) struct Index {
     minimum: u32,
     list_cutoff: u16,
     tree_cutoff: u16,
-    messages: u16,
+    pub messages: u16,
     pub index: Option<Address>,
     pub heap: Option<Address>,
 }
@@ -67,9 +68,83 @@ impl Index {
 impl Table {
     /// Bytes of the table.
     pub fn len(&self) -> u64 {
-        let entry = (14 + 2 * self.sizes.offset) as u64;
+        let entry = self.sizes.offset.saturating_mul(2).saturating_add(14) as u64;
         // One byte counts the indexes.
-        4 + self.count.min(0xff) * entry + CHECKSUM as u64
+        let entries = self.count.min(0xff).saturating_mul(entry);
+        entries.saturating_add(4).saturating_add(CHECKSUM as u64)
+    }
+}
+
+/// "Shared Message Record List": an index that is a list.
+pub(crate) struct MessageList {
+    pub sizes: Sizes,
+    /// The number of messages.
+    pub count: u64,
+    pub messages: Vec<SharedRecord>,
+}
+
+/// "Shared Message Record", in lists and in B-trees (type 7).
+#[derive(Default)]
+pub(crate) struct SharedRecord {
+    /// 0 for a message in the heap, 1 for one in an object header.
+    location: u8,
+    hash: u32,
+    references: u32,
+    id: u64,
+    kind: u8,
+    order: u16,
+    object: Option<Address>,
+}
+
+impl Record for MessageList {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let sizes = self.sizes;
+        c.signature(b"SMLI")?;
+        c.list("message", self.count, &mut self.messages, |message, c| message.fields(sizes, c))
+    }
+}
+
+impl MessageList {
+    /// Bytes of a list of so many messages.
+    pub fn len(sizes: Sizes, count: u64) -> u64 {
+        let records = count.saturating_mul(SharedRecord::len(sizes) as u64);
+        records.saturating_add(4).saturating_add(CHECKSUM as u64)
+    }
+}
+
+impl SharedRecord {
+    pub fn fields<C: Coder>(&mut self, sizes: Sizes, c: &mut C) -> Result<()> {
+        c.int("message location", &mut self.location)?;
+        c.int("hash value", &mut self.hash)?;
+        let used = match self.location {
+            0 => {
+                c.int("reference count", &mut self.references)?;
+                c.position("fractal heap ID", 8, &mut self.id)?;
+                Self::IN_HEAP
+            }
+            1 => {
+                c.reserved(1)?;
+                c.int("message type", &mut self.kind)?;
+                c.int("creation index", &mut self.order)?;
+                c.address("object header address", sizes, &mut self.object)?;
+                Self::in_header(sizes)
+            }
+            other => return Err(c.wrong(format!("location {other} of shared messages is unknown"))),
+        };
+        c.reserved(Self::len(sizes).saturating_sub(used))
+    }
+
+    /// Bytes of a record of a message in the heap.
+    const IN_HEAP: usize = 5 + 4 + 8;
+
+    /// Bytes of a record of a message in an object header.
+    fn in_header(sizes: Sizes) -> usize {
+        sizes.offset.saturating_add(5 + 4)
+    }
+
+    /// Bytes of a record: those of the longer kind.
+    fn len(sizes: Sizes) -> usize {
+        Self::in_header(sizes).max(Self::IN_HEAP)
     }
 }
 

@@ -6,7 +6,9 @@
 
 use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
 use ferrocdf_store::Blob;
+use smallvec::SmallVec;
 
+use crate::fields::Fields;
 use crate::wire::{self, Writer, bad};
 use crate::{Address, Sizes};
 
@@ -66,7 +68,36 @@ impl Record for Stored {
     }
 }
 
+/// "Driver Information" (II.B) of superblocks of versions 0 and 1, before what the driver keeps.
+#[derive(Debug, Default)]
+pub(crate) struct DriverBlock {
+    /// Bytes that the driver keeps.
+    pub size: u32,
+    /// Which driver wrote the file.
+    pub name: SmallVec<[u8; 8]>,
+}
+
+impl Record for DriverBlock {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.version(0..=0, &mut 0)?;
+        c.reserved(3)?;
+        c.int("driver information size", &mut self.size)?;
+        c.bytes("driver identification", 8, &mut self.name)
+    }
+}
+
+impl DriverBlock {
+    pub const WHAT: &str = "driver information block";
+    /// Bytes before what the driver keeps.
+    pub const HEAD: u64 = 16;
+}
+
 impl Stored {
+    /// The driver information block.
+    pub fn driver(&self, sizes: Sizes) -> Option<Address> {
+        if self.version < 2 { sizes.address(self.driver) } else { None }
+    }
+
     /// The object headers of the root group and of the superblock extension.
     pub fn headers(&self, sizes: Sizes) -> [Option<Address>; 2] {
         let extension = if self.version >= 2 { sizes.address(self.extension) } else { None };
@@ -204,7 +235,7 @@ impl Superblock {
             sizes,
             root: root.ok_or_else(undefined)?,
             extension,
-            driver: if stored.version < 2 { sizes.address(stored.driver) } else { None },
+            driver: stored.driver(sizes),
             end,
         })
     }

@@ -69,11 +69,6 @@ impl<'a> Reader<'a> {
         &self.bytes[self.at..]
     }
 
-    /// Bytes taken so far.
-    pub fn position(&self) -> usize {
-        self.at
-    }
-
     /// An unsigned number of `width` bytes, 0 to 8.
     pub fn uint(&mut self, width: usize) -> Result<u64> {
         match width {
@@ -107,20 +102,6 @@ impl<'a> Reader<'a> {
     pub fn defined(&mut self, sizes: Sizes, field: &str) -> Result<Address> {
         let address = self.address(sizes)?;
         address.ok_or_else(|| self.error(format_args!("the address of the {field} is undefined")))
-    }
-
-    /// A length.
-    pub fn length(&mut self, sizes: Sizes) -> Result<u64> {
-        self.uint(sizes.length)
-    }
-
-    /// Checks a version number against those that are known.
-    pub fn version(&mut self, known: std::ops::RangeInclusive<u8>) -> Result<u8> {
-        let version = self.u8()?;
-        if known.contains(&version) {
-            return Ok(version);
-        }
-        Err(self.error(format_args!("version {version} is unknown")))
     }
 }
 

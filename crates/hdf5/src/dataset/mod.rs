@@ -5,7 +5,7 @@
 //!
 //! Not done: virtual datasets of elements that hold pointers, from other files, as bytes.
 
-mod virtual_layout;
+pub(crate) mod virtual_layout;
 mod watched;
 
 use std::fmt;

@@ -3,13 +3,15 @@
 use ferrocdf_bytes::{Dumper, Record, Result};
 
 use super::{Walk, path_in, raw, trees};
+use crate::dataset::virtual_layout::mapping::MappingList;
 use crate::groups::message as link;
+use crate::heaps::GlobalHeap;
 use crate::messages::small::{
     CacheImage, Continuation, DriverInfo, GroupInfo, ModificationTime, ReferenceCount, SharedMessageTable,
     SymbolTable, TreeSizes,
 };
 use crate::messages::{
-    ChunkIndex, Class, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, SpaceKind,
+    ChunkIndex, Class, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, HeapId, SpaceKind,
     dataspace, external, fill, layout, pipeline, space,
 };
 use crate::objects::attribute_message::{AttributeMessage, Prefix};
@@ -17,6 +19,7 @@ use crate::objects::dense_info::{self, DenseInfo, Of};
 use crate::objects::header::Message;
 use crate::objects::kind;
 use crate::objects::shared::{SharedMessage, SharedPlace};
+use crate::wire::CHECKSUM;
 use crate::{Address, Link, LinkTarget, Sizes};
 
 impl Walk<'_> {
@@ -197,6 +200,24 @@ impl Walk<'_> {
         }
     }
 
+    /// Prints the mappings of a virtual dataset, which are an object of the global heap.
+    fn mappings(&mut self, id: HeapId) -> Result<()> {
+        const WHAT: &str = "mappings of a virtual dataset";
+        let HeapId { collection: at, index } = id;
+        self.write(&format!("    {WHAT}, object {index} of the global heap collection at {at}\n"))?;
+        let object = match GlobalHeap::default().object(&self.source, id) {
+            Ok(object) => object,
+            Err(error) => return self.problem(&error),
+        };
+        if let Err(error) = self.charge(object.len() as u64, at) {
+            return self.problem(&error);
+        }
+        let mut list = MappingList::unread(self.source.sizes);
+        let body = &object[..object.len().saturating_sub(CHECKSUM)];
+        self.show(WHAT, at, body, |dumper| list.fields(dumper))?;
+        self.checksum(WHAT, at, &object)
+    }
+
     /// Prints a data layout message, and has the index of chunks printed.
     fn layout(&mut self, at: Address, body: &[u8]) -> Result<()> {
         let sizes = self.source.sizes;
@@ -225,6 +246,7 @@ impl Walk<'_> {
             }
             DataLayout::Virtual(Some(id)) => {
                 self.later(id.collection, move |walk| walk.global_heap(id.collection));
+                return self.mappings(id);
             }
             DataLayout::Virtual(None) | DataLayout::Compact(_) | DataLayout::Contiguous { .. } => {}
         }

@@ -24,7 +24,7 @@ use ferrocdf_bytes::{Code, Dumper, Error, Record, Result, lookup3};
 use ferrocdf_store::Blob;
 
 use crate::source::ORDER;
-use crate::superblock::{SIGNATURE, Stored, locate};
+use crate::superblock::{DriverBlock, SIGNATURE, Stored, locate};
 use crate::wire::{CHECKSUM, bad};
 use crate::{Address, File, Source};
 
@@ -62,6 +62,9 @@ pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
         walk.problem(&error)?;
     }
     let [root, extension] = stored.headers(sizes);
+    if let Some(at) = stored.driver(sizes) {
+        walk.later(at, move |walk| walk.driver(at));
+    }
     if let Some(at) = extension {
         walk.later(at, move |walk| walk.header(at, "superblock extension"));
     }
@@ -192,6 +195,20 @@ impl Walk<'_> {
             self.checksum(what, at, &bytes)?;
         }
         Ok(Some(bytes).filter(|_| whole))
+    }
+
+    /// Prints the driver information block.
+    fn driver(&mut self, at: Address) -> Result<()> {
+        let mut head = DriverBlock::default();
+        if let Ok(start) = self.source.read(DriverBlock::WHAT, at, DriverBlock::HEAD) {
+            peek(&mut head, &start);
+        }
+        let len = DriverBlock::HEAD.saturating_add(head.size.into());
+        let fields = |dumper: &mut Dumper<'_>| {
+            head.fields(dumper)?;
+            raw("driver information", dumper)
+        };
+        self.block(DriverBlock::WHAT, at, len, false, fields).map(drop)
     }
 
     /// Prints the checksum at the end of a structure.

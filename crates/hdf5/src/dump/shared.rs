@@ -17,10 +17,23 @@ impl Walk<'_> {
             if let Some(heap) = index.heap {
                 self.later(heap, move |walk| walk.fractal_heap(heap));
             }
-            if let Some(tree) = index.index.filter(|_| index.is_tree()) {
-                self.later(tree, move |walk| walk.tree(tree, trees::New::Other));
+            let count = index.messages.into();
+            match index.index {
+                Some(tree) if index.is_tree() => {
+                    self.later(tree, move |walk| walk.tree(tree, trees::New::SharedMessages));
+                }
+                Some(list) => self.later(list, move |walk| walk.shared_list(list, count)),
+                None => {}
             }
         }
         Ok(())
+    }
+
+    /// Prints an index of shared messages that is a list of so many.
+    fn shared_list(&mut self, at: Address, count: u64) -> Result<()> {
+        let sizes = self.source.sizes;
+        let mut list = sohm::MessageList { sizes, count, messages: vec![] };
+        let len = sohm::MessageList::len(sizes, count);
+        self.block("shared message record list", at, len, true, |dumper| list.fields(dumper)).map(drop)
     }
 }

@@ -43,6 +43,8 @@ fn all_structures_of_real_files_are_printed() {
         "fractal heap direct block",
         "fractal heap indirect block",
         "shared message table",
+        "shared message record list",
+        "fractal heap ID = 0x",
     ] {
         assert!(all.contains(what), "no {what} in any file");
     }
@@ -124,6 +126,40 @@ fn a_damaged_structure_does_not_hide_the_others() {
     assert!(error.contains("object header") && error.contains("0xb3"), "{error}");
     assert!(text.contains("error: ") && text.contains("object header of /g03"), "{text}");
     assert!(text.len() > whole.len() / 2);
+}
+
+/// A superblock of version 0 names a block that the driver wrote: the address is at byte 48, behind those of the base, of free
+/// space, and of the end of the file.
+#[test]
+fn the_driver_information_block_is_printed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/old_small.h5");
+    let mut bytes = std::fs::read(path).unwrap();
+    let at = bytes.len() as u64;
+    bytes[48..56].copy_from_slice(&at.to_le_bytes());
+    bytes.extend(b"\0\0\0\0\x04\0\0\0TESTdrvrmore");
+    let (text, error) = dump(bytes);
+    assert_eq!(error, None);
+    let block = text.split("\n0x").find(|block| block.starts_with(&format!("{at:x} driver"))).unwrap();
+    for line in ["size = 4", "identification = \"TESTdrvr\"", "information = \"more\" (4 bytes)"] {
+        assert!(block.contains(line), "no {line} in {block}");
+    }
+}
+
+/// Names and boxes that `virtual_sources()` of h5py tells of the same file.
+#[test]
+fn mappings_of_virtual_datasets_are_printed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data_half/virtual_old.h5");
+    let (text, error) = dump(std::fs::read(path).unwrap());
+    assert_eq!(error, None);
+    let lists = text.split("    mappings of a virtual dataset, object ").skip(1);
+    let list =
+        lists.map(|list| list.split("\n0x").next().unwrap()).find(|list| list.contains("\"own\"")).unwrap();
+    for name in ["source1.h5", "a", "own", "missing.h5"] {
+        assert!(list.contains(&format!(" name = \"{name}\"")), "no {name} in {list}");
+    }
+    for field in ["selection type = 2", "rank = 2", "count = 1", "value = 4", "checksum = 0x"] {
+        assert!(list.contains(field), "no {field} in {list}");
+    }
 }
 
 #[test]

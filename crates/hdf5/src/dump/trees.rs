@@ -12,6 +12,7 @@ use crate::heaps::fractal::stored::HugeObject;
 use crate::objects::dense_info::{By, DenseRecord, Of};
 use crate::objects::header::Message;
 use crate::objects::kind;
+use crate::sohm::SharedRecord;
 use crate::trees::btree1;
 use crate::trees::btree2::{ChildPointer, Header, Level, NodeHead};
 use crate::{Address, Sizes};
@@ -61,7 +62,8 @@ pub(super) enum New {
     Chunks {
         rank: u64,
     },
-    Other,
+    /// Shared messages.
+    SharedMessages,
 }
 
 /// What is known of all nodes of a version 2 B-tree.
@@ -177,7 +179,7 @@ impl Walk<'_> {
             return Ok(());
         }
         self.write(&format!("    {} of record {index}, in the heap\n", kind::name(of.message_kind())))?;
-        match heap.object(&record.id) {
+        match heap.object(record.id()) {
             Ok(body) => match self.charge(body.len() as u64, at) {
                 Ok(()) => self.message(at, of.message_kind(), 0, &body, path),
                 Err(error) => self.problem(&error),
@@ -199,6 +201,7 @@ impl Tree {
                 let (is_filtered, is_numbered) = (kind % 2 == 0, kind < 3);
                 return HugeObject::unread(sizes, is_filtered, is_numbered).fields(dumper).map(|()| None);
             }
+            (New::SharedMessages, 7) => return SharedRecord::default().fields(sizes, dumper).map(|()| None),
             (New::Chunks { rank }, kind @ 10..=11) => return self.chunk(*rank, kind == 11, sizes, dumper),
             _ => return dumper.bytes("record", self.record_size as u64, &mut Vec::new()).map(|()| None),
         };

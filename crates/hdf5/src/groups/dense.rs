@@ -34,18 +34,18 @@ pub fn all(source: &Source, heap: Address, by_name: Address, links: &mut Vec<Lin
     let too_long = || bad("links that are longer than their heap");
     if source.is_near() {
         return tree.walk(&mut |bytes| {
-            let link = heap.object(&record(bytes)?.id)?;
+            let link = heap.object(record(bytes)?.id())?;
             left = left.checked_sub(link.len() as u64).ok_or_else(too_long)?;
             links.push(Link::decode(&link, source.sizes)?);
             Ok(())
         });
     }
-    let mut ids = Vec::new();
+    let mut records = Vec::new();
     tree.walk(&mut |bytes| {
-        ids.push(record(bytes)?.id);
+        records.push(record(bytes)?);
         Ok(())
     })?;
-    let decoded = source.map_within_budget(left, &ids, |id| match heap.object(id) {
+    let decoded = source.map_within_budget(left, &records, |record| match heap.object(record.id()) {
         Ok(link) => (Link::decode(&link, source.sizes), link.len() as u64),
         Err(error) => (Err(error), 0),
     });
@@ -61,12 +61,12 @@ pub fn find(source: &Source, heap: Address, by_name: Address, name: &[u8]) -> Re
     let hash = lookup3(name, 0);
     let mut found = None;
     tree(source, by_name)?.find(&mut |bytes| {
-        let DenseRecord { hash: other, id, .. } = record(bytes)?;
-        if hash != other {
-            return Ok(hash.cmp(&other));
+        let record = record(bytes)?;
+        if hash != record.hash {
+            return Ok(hash.cmp(&record.hash));
         }
         // Names of one hash are in the order of their bytes.
-        let link = Link::decode(&heap.object(&id)?, source.sizes)?;
+        let link = Link::decode(&heap.object(record.id())?, source.sizes)?;
         let order = name.cmp(&link.name);
         if order == Ordering::Equal {
             found = Some(link);

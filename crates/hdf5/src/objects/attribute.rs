@@ -75,8 +75,8 @@ impl DenseRecord {
     /// The attribute message it stands for.
     pub(crate) fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
         match self.flags & Message::SHARED {
-            0 => heap.object(&self.id),
-            _ => file.shared_message(kind::ATTRIBUTE, &self.id).map(HeapObject::of),
+            0 => heap.object(self.id()),
+            _ => file.shared_message(kind::ATTRIBUTE, self.id()).map(HeapObject::of),
         }
     }
 

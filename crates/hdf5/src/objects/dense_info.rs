@@ -5,14 +5,13 @@
 //! messages of the links or attributes, and its indexes (record types 5, 6, 8 and 9 of III.A.2).
 
 use ferrocdf_bytes::{Coder, Record, Result, lookup3};
-use smallvec::SmallVec;
 
 use crate::block::{Alloc, Block};
 use crate::fields::{self, Fields};
 use crate::heaps::NewHeap;
 use crate::objects::kind;
 use crate::trees::btree2::NewTree;
-use crate::wire::Writer;
+use crate::wire::{Writer, number};
 use crate::{Address, Sizes};
 
 /// Bytes of a node of the indexes.
@@ -63,6 +62,14 @@ impl Of {
         match self {
             Of::Links => [5, 6],
             Of::Attributes => [8, 9],
+        }
+    }
+
+    /// Bytes of identifiers in the heap.
+    fn id_len(self) -> usize {
+        match self {
+            Of::Links => 7,
+            Of::Attributes => 8,
         }
     }
 
@@ -147,8 +154,8 @@ pub(crate) enum By {
 pub(crate) struct DenseRecord {
     of: Of,
     by: By,
-    /// Identifier of the message in the heap.
-    pub id: SmallVec<[u8; 8]>,
+    /// Identifier of the message in the heap, and zeros.
+    id: [u8; 8],
     /// "Message Flags" of an attribute.
     pub flags: u8,
     /// "Creation Order", but of a link by its name.
@@ -162,14 +169,14 @@ impl Record for DenseRecord {
         match (self.of, self.by) {
             (Of::Links, By::Name) => {
                 c.int("hash of name", &mut self.hash)?;
-                c.bytes("heap ID", 7, &mut self.id)
+                self.heap_id(c)
             }
             (Of::Links, By::Order) => {
                 c.int("creation order", &mut self.order)?;
-                c.bytes("heap ID", 7, &mut self.id)
+                self.heap_id(c)
             }
             (Of::Attributes, by) => {
-                c.bytes("heap ID", 8, &mut self.id)?;
+                self.heap_id(c)?;
                 c.int("message flags", &mut self.flags)?;
                 c.uint("creation order", 4, &mut self.order)?;
                 if by == By::Name {
@@ -184,7 +191,20 @@ impl Record for DenseRecord {
 impl DenseRecord {
     /// A record to be read.
     pub fn unread(of: Of, by: By) -> DenseRecord {
-        DenseRecord { of, by, id: SmallVec::new(), flags: 0, order: 0, hash: 0 }
+        DenseRecord { of, by, id: [0; 8], flags: 0, order: 0, hash: 0 }
+    }
+
+    /// Identifier of the message in the heap.
+    pub fn id(&self) -> &[u8] {
+        &self.id[..self.of.id_len()]
+    }
+
+    #[inline]
+    fn heap_id<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let mut id = u64::from_le_bytes(self.id);
+        c.position("heap ID", self.of.id_len(), &mut id)?;
+        self.id = id.to_le_bytes();
+        Ok(())
     }
 
     /// A record of the index by name.
@@ -244,7 +264,8 @@ impl DenseInfo {
         let put = |w: &mut Writer, by: By, hash: u32, item: &DenseItem<'_>, id: &[u8]| {
             let none = if of == Of::Links { 0 } else { NO_ORDER.into() };
             let order = item.order.unwrap_or(none);
-            w.record(&mut DenseRecord { of, by, id: id.into(), flags: 0, order, hash });
+            let id = number(id).to_le_bytes();
+            w.record(&mut DenseRecord { of, by, id, flags: 0, order, hash });
         };
         let mut w = Writer::new("index by name");
         keys.iter().for_each(|&(hash, item, id)| put(&mut w, By::Name, hash, item, id));
@@ -266,7 +287,6 @@ mod tests {
     use crate::block::tests::Space;
     use crate::heaps::FractalHeap;
     use crate::trees::btree2::Tree;
-    use crate::wire::number;
 
     #[test]
     fn both_messages_there_and_back() {

@@ -1,12 +1,16 @@
 //! The list of mappings of a virtual dataset, as it is in the global heap.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Result, lookup3};
+use ferrocdf_bytes::{Coder, Record, Result};
 
-use crate::Sizes;
-use crate::selection::SpaceSelection;
-use crate::wire::{CHECKSUM, Reader, up_to_nul};
+use crate::fields::{self, Fields};
+use crate::selection::{SpaceSelection, StoredSelection};
+use crate::wire::bad;
+use crate::{Address, Sizes};
+
+const WHAT: &str = "mappings of a virtual dataset";
 
 /// Flags of a mapping in version 1.
 const FILE_SHARED: u8 = 1;
@@ -74,56 +78,114 @@ impl Mapping {
     }
 }
 
-/// The mappings of a heap object, versions 0 and 1.
-pub(super) fn decode(bytes: &[u8], sizes: Sizes) -> Result<Vec<Mapping>> {
-    let mut r = Reader::new("mappings of a virtual dataset", bytes);
-    let Some((body, stored)) = bytes.split_last_chunk::<CHECKSUM>() else {
-        return Err(r.error("they have no checksum"));
-    };
-    if lookup3(body, 0) != u32::from_le_bytes(*stored) {
-        return Err(r.error("wrong checksum"));
+/// "Global Heap Block for Virtual Datasets" (VII.C) before its checksum, versions 0 and 1.
+pub(crate) struct MappingList {
+    sizes: Sizes,
+    version: u8,
+    list: Vec<StoredMapping>,
+}
+
+/// An entry of the list.
+#[derive(Default)]
+struct StoredMapping {
+    flags: u8,
+    file: StoredName,
+    path: StoredName,
+    source: StoredSelection,
+    virtual_selection: StoredSelection,
+}
+
+/// A name in an entry.
+enum StoredName {
+    Own(Vec<u8>),
+    /// That of an entry before.
+    Of(u64),
+}
+
+impl Default for StoredName {
+    fn default() -> Self {
+        StoredName::Own(vec![])
     }
-    r = Reader::new("mappings of a virtual dataset", body);
-    let version = r.version(0..=1)?;
-    let count = r.length(sizes)?;
-    let mut mappings: Vec<Mapping> = Vec::new();
-    for _ in 0..count {
-        let flags = if version == 1 { r.u8()? } else { 0 };
-        let shared = |r: &mut Reader<'_>, shared: bool, of: fn(&Mapping) -> &Arc<[u8]>| {
-            if !shared {
-                return name(r);
+}
+
+impl MappingList {
+    /// A list to be read.
+    pub fn unread(sizes: Sizes) -> MappingList {
+        MappingList { sizes, version: 0, list: vec![] }
+    }
+}
+
+impl Record for MappingList {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        let sizes = self.sizes;
+        c.version(0..=1, &mut self.version)?;
+        let version = self.version;
+        let mut count = self.list.len() as u64;
+        c.length("number of entries", sizes, &mut count)?;
+        c.list("entry", count, &mut self.list, |mapping, c| mapping.fields(version, sizes, c))
+    }
+}
+
+impl StoredMapping {
+    fn fields<C: Coder>(&mut self, version: u8, sizes: Sizes, c: &mut C) -> Result<()> {
+        if version == 1 {
+            c.int("flags", &mut self.flags)?;
+        }
+        let has = |flag: u8| self.flags & flag != 0;
+        if has(SAME_FILE) {
+            self.file = StoredName::Own(b".".to_vec());
+        } else {
+            self.file.fields("source file name", has(FILE_SHARED), sizes, c)?;
+        }
+        self.path.fields("source dataset name", has(PATH_SHARED), sizes, c)?;
+        self.source.fields(c)?;
+        self.virtual_selection.fields(c)
+    }
+}
+
+impl StoredName {
+    fn fields<C: Coder>(
+        &mut self,
+        name: &'static str,
+        is_shared: bool,
+        sizes: Sizes,
+        c: &mut C,
+    ) -> Result<()> {
+        if C::READS && is_shared {
+            *self = StoredName::Of(0);
+        }
+        match self {
+            StoredName::Own(bytes) => c.until_nul(name, bytes),
+            StoredName::Of(entry) => c.length("entry with this name", sizes, entry),
+        }
+    }
+
+    /// The name itself, where `before` are the names of the entries before.
+    fn resolve(self, before: &[Mapping], of: fn(&Mapping) -> &Arc<[u8]>) -> Result<Arc<[u8]>> {
+        match self {
+            StoredName::Own(name) if name.len() > PATTERN && name.contains(&b'%') => {
+                Err(bad(format!("{WHAT}: a name with a number that has {} bytes", name.len())))
             }
-            let index = usize::try_from(r.length(sizes)?).ok();
-            let mapping = index.and_then(|index| mappings.get(index));
-            mapping
-                .map(|mapping| Arc::clone(of(mapping)))
-                .ok_or_else(|| r.error("a name of no mapping before"))
-        };
-        let file = match flags & SAME_FILE {
-            0 => shared(&mut r, flags & FILE_SHARED != 0, |mapping| &mapping.file)?,
-            _ => b".".as_slice().into(),
-        };
-        let path = shared(&mut r, flags & PATH_SHARED != 0, |mapping| &mapping.path)?;
-        let mut selection = || {
-            let (selection, taken) = SpaceSelection::decode(r.rest())?;
-            r.skip(taken)?;
-            Ok(selection)
-        };
-        let (there, here) = (selection()?, selection()?);
+            StoredName::Own(name) => Ok(name.into()),
+            StoredName::Of(entry) => {
+                let mapping = usize::try_from(entry).ok().and_then(|entry| before.get(entry));
+                let none = || bad(format!("{WHAT}: the name of entry {entry}, which is not before"));
+                Ok(Arc::clone(of(mapping.ok_or_else(none)?)))
+            }
+        }
+    }
+}
+
+/// The mappings of an object of the collection at an address.
+pub(super) fn decode(at: Address, bytes: &[u8], sizes: Sizes) -> Result<Vec<Mapping>> {
+    let mut stored = MappingList::unread(sizes);
+    fields::read_checked(&mut stored, WHAT, at, bytes)?;
+    let mut mappings: Vec<Mapping> = Vec::new();
+    for StoredMapping { file, path, source, virtual_selection, .. } in stored.list {
+        let file = file.resolve(&mappings, |mapping| &mapping.file)?;
+        let path = path.resolve(&mappings, |mapping| &mapping.path)?;
+        let (there, here) = (source.selection, virtual_selection.selection);
         mappings.push(Mapping { file, path, there, here });
     }
     Ok(mappings)
-}
-
-fn name(r: &mut Reader<'_>) -> Result<Arc<[u8]>> {
-    let rest = r.rest();
-    let name = up_to_nul(rest);
-    if name.len() == rest.len() {
-        return Err(r.error("a name has no end"));
-    }
-    if name.len() > PATTERN && name.contains(&b'%') {
-        return Err(r.error(format_args!("a name with a number that has {} bytes", name.len())));
-    }
-    r.skip(name.len() + 1)?;
-    Ok(name.into())
 }

@@ -8,7 +8,7 @@
 //! Not done: the view "first missing", and gaps between numbered sources, which programs can ask the reference for.
 
 mod align;
-mod mapping;
+pub(crate) mod mapping;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -158,7 +158,7 @@ impl Virtual {
     ) -> Result<Virtual> {
         let file = object.file();
         let mappings = match id {
-            Some(id) => mapping::decode(&file.heap_object(id)?, file.source().sizes)?,
+            Some(id) => mapping::decode(id.collection, &file.heap_object(id)?, file.source().sizes)?,
             None => Vec::new(),
         };
         let sources = Sources {

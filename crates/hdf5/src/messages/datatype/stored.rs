@@ -325,7 +325,9 @@ impl Datatype {
     /// # Errors
     /// `EHDFERR` for bytes that are no datatype.
     pub fn decode(bytes: &[u8]) -> Result<Datatype> {
-        Datatype::decode_prefix(bytes).map(|(datatype, _)| datatype)
+        let mut datatype = Datatype::default();
+        crate::fields::read(&mut datatype, WHAT, bytes)?;
+        Ok(datatype)
     }
 
     /// A datatype at the start of `bytes`, and how many bytes it took.
