@@ -24,7 +24,7 @@ fn main() -> Result<()> {
     assert_eq!(fine.shape(), [1, 6]);
     assert_eq!(file.group("coarse")?.dimension("depth")?.len(), 3);
     let missing = file.variable("/fine/salt").unwrap_err();
-    assert!(missing.to_string().ends_with("no variable \"/fine/salt\"; there is none"), "{missing}");
+    assert!(missing.what.ends_with("no variable \"/fine/salt\"; there are: temperature"), "{missing}");
     print_group(&file.root())?;
     std::fs::remove_file(&path).expect("it was written above");
     Ok(())

@@ -225,7 +225,7 @@ impl Model {
     }
 
     /// This group, its parent, and so on up to the root.
-    pub fn and_parents(&self, group: GroupId) -> impl Iterator<Item = GroupId> {
+    pub fn and_parents(&self, group: GroupId) -> impl Iterator<Item = GroupId> + Clone {
         std::iter::successors(Some(group), |&id| self.group(id).parent)
     }
 

@@ -126,21 +126,22 @@ impl<'f> Group<'f> {
             if path.trim_matches('/').is_empty() {
                 return Ok(if path.is_empty() { self.id } else { GroupId::ROOT });
             }
-            let found = split(model, self.id, path.trim_end_matches('/'));
-            let found = found.and_then(|(parent, name)| model.find_group(parent, name));
+            let parent = split(model, self.id, path.trim_end_matches('/'));
+            let found = parent.and_then(|(parent, name)| model.find_group(parent, name));
             found.ok_or_else(|| {
-                let there = model.group(self.id).groups.iter().map(|&id| &model.group(id).name);
-                missing(Code::ENOGRP, "group", path, there)
+                let groups = parent.map(|(parent, _)| model.group(parent).groups.iter());
+                missing(Code::ENOGRP, "group", path, groups.map(|ids| ids.map(|&id| &model.group(id).name)))
             })
         })
     }
 
     fn find_variable(&self, path: &str) -> Result<VarId> {
         self.look(|model| {
-            let found = split(model, self.id, path).and_then(|(group, name)| model.find_var(group, name));
+            let group = split(model, self.id, path);
+            let found = group.and_then(|(group, name)| model.find_var(group, name));
             found.ok_or_else(|| {
-                let there = model.group(self.id).vars.iter().map(|&id| &model.var(id).name);
-                missing(Code::ENOTVAR, "variable", path, there)
+                let vars = group.map(|(group, _)| model.group(group).vars.iter());
+                missing(Code::ENOTVAR, "variable", path, vars.map(|ids| ids.map(|&id| &model.var(id).name)))
             })
         })
     }

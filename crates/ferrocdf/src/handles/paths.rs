@@ -14,33 +14,36 @@ pub(super) fn split<'p>(model: &Model, from: GroupId, path: &'p str) -> Option<(
 
 /// Finds a dimension by a path, or by its name in a group and those around it.
 pub(super) fn find_dim(model: &Model, group: GroupId, path: &str) -> Result<DimId> {
-    let found = split(model, group, path).and_then(|(group, name)| match path.contains('/') {
-        true => model.dim_in(group, name),
-        false => model.find_dim(group, name),
-    });
+    let of = split(model, group, path);
+    // The groups in which the dimension may be.
+    let depth = if path.contains('/') { 1 } else { usize::MAX };
+    let groups = of.map(|(group, _)| model.and_parents(group).take(depth));
+    let found = of.and_then(|(_, name)| groups.clone()?.find_map(|group| model.dim_in(group, name)));
     found.ok_or_else(|| {
-        let there = model.and_parents(group).flat_map(|group| model.group(group).dims.iter());
-        missing(Code::EBADDIM, "dimension", path, there.map(|&id| &model.dim(id).name))
+        let there = groups.map(|groups| groups.flat_map(|group| &model.group(group).dims));
+        missing(Code::EBADDIM, "dimension", path, there.map(|ids| ids.map(|&id| &model.dim(id).name)))
     })
 }
 
-/// Returns the error of a name that nothing has, with those that there are.
+/// Returns the error of a path to nothing. `there` are the names that there are, if the groups in the path exist.
 pub(super) fn missing<'n>(
     code: Code,
     kind: &str,
     path: &str,
-    there: impl Iterator<Item = &'n Name>,
+    there: Option<impl Iterator<Item = &'n Name>>,
 ) -> Error {
     /// A longer list helps nobody.
     const MOST_NAMES: usize = 20;
+    let Some(there) = there else {
+        return Error::new(code, format!("no {kind} \"{path}\"; a group in this path does not exist"));
+    };
     let mut names: Vec<String> = there.take(MOST_NAMES + 1).map(ToString::to_string).collect();
     if names.len() > MOST_NAMES {
         names[MOST_NAMES] = "…".to_string();
     }
-    let there = if names.is_empty() {
-        "there is none".to_string()
-    } else {
-        format!("there are: {}", names.join(", "))
+    let there = match names.is_empty() {
+        true => "there is none".to_string(),
+        false => format!("there are: {}", names.join(", ")),
     };
     Error::new(code, format!("no {kind} \"{path}\"; {there}"))
 }

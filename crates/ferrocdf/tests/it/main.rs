@@ -6,6 +6,7 @@ mod damaged;
 mod dimension_ids;
 mod formats;
 mod groups;
+mod handles;
 mod hdf4;
 mod hdf4_build;
 mod hdf_eos;
