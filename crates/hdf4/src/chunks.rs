@@ -184,7 +184,7 @@ impl Index {
     pub fn new(file: &File, element: &ChunkedElement, chain: Arc<Chain>) -> Index {
         let scattered = Arc::new(ScatteredChunks { blob: file.blob().clone(), chunks: RwLock::default() });
         let chunk_len = element.chunk_bytes().unwrap_or(u64::MAX);
-        let large = LargeChunks::new(file, scattered.clone(), chain, chunk_len);
+        let large = LargeChunks::new(file.decoding(), scattered.clone(), chain, chunk_len);
         let (table, located, headers) = Default::default();
         Index { file: file.clone(), element: element.clone(), table, located, headers, scattered, large }
     }

@@ -33,7 +33,7 @@ pub struct Descriptor {
 pub struct Descriptors(BTreeMap<(u16, u16), Descriptor>);
 
 /// The bytes of structures that came with the descriptors, by position.
-pub type Kept = BTreeMap<u64, Vec<u8>>;
+pub type KeptStructures = BTreeMap<u64, Vec<u8>>;
 
 /// "Data descriptor block" header.
 #[derive(Debug, Default)]
@@ -101,8 +101,8 @@ impl Descriptors {
     ///
     /// # Errors
     /// `NC_ENOTNC` if it is no HDF4 file, `EHDFERR` for a chain of blocks that comes back to itself, `ETRUNC` for a block beyond the end of the file.
-    pub fn read(blob: &dyn Blob) -> Result<(Descriptors, Kept)> {
-        let mut windows = Windows::new(blob);
+    pub fn read(blob: &dyn Blob) -> Result<(Descriptors, KeptStructures)> {
+        let mut windows = FileWindows::new(blob);
         if windows.get(0, FIRST)? != SIGNATURE {
             return Err(Error::new(Code::ENOTNC, "it does not begin as an HDF4 file does"));
         }
@@ -173,7 +173,7 @@ impl Descriptors {
 }
 
 /// Bytes of the file in windows: each has the size of the one before, or twice as many bytes if the source is slow.
-struct Windows<'a> {
+struct FileWindows<'a> {
     blob: &'a dyn Blob,
     start: u64,
     bytes: Vec<u8>,
@@ -201,13 +201,13 @@ const ALL_KEPT: u64 = 32 << 20;
 /// Kinds of objects whose bytes are data, unless they are headers of special elements.
 const DATA: [u16; 7] = [tags::SD, tags::CHUNK, tags::COMPRESSED, tags::RI, tags::CI, tags::RI8, tags::CI8];
 
-impl<'a> Windows<'a> {
-    fn new(blob: &'a dyn Blob) -> Windows<'a> {
+impl<'a> FileWindows<'a> {
+    fn new(blob: &'a dyn Blob) -> FileWindows<'a> {
         let (size, budget) = match blob.cost().is_near() {
             true => (NEAR, 0),
             false => (SLOW, BUDGET),
         };
-        Windows { blob, start: 0, bytes: vec![], before: BTreeMap::new(), size, budget }
+        FileWindows { blob, start: 0, bytes: vec![], before: BTreeMap::new(), size, budget }
     }
 
     /// Returns `len` bytes from position `at` on, fewer only at the end of the file.
@@ -226,8 +226,8 @@ impl<'a> Windows<'a> {
     }
 
     /// Returns the bytes of the structures that lie in the windows.
-    fn keep<'d>(mut self, all: impl Iterator<Item = &'d Descriptor>) -> Kept {
-        let mut kept = Kept::new();
+    fn keep<'d>(mut self, all: impl Iterator<Item = &'d Descriptor>) -> KeptStructures {
+        let mut kept = KeptStructures::new();
         if self.before.is_empty() {
             return kept;
         }

@@ -31,9 +31,9 @@ const WHOLE: u64 = 32 << 20;
 
 /// An open HDF4 file. Cheap to clone, and of use to many threads at once.
 #[derive(Clone)]
-pub struct File(Arc<Parts>);
+pub struct File(Arc<OpenFile>);
 
-struct Parts {
+struct OpenFile {
     /// The bytes, for data.
     blob: Arc<dyn Blob>,
     /// The same, for structures: in rounds where they are slow.
@@ -71,7 +71,16 @@ impl File {
             false => Arc::new(KeptBlob { blob: Arc::new(InRounds::new(blob.clone())), kept }),
         };
         let (whole, decoded) = (WHOLE, Arc::default());
-        Ok(File(Arc::new(Parts { blob, metadata, descriptors, budget, open_named, codecs, whole, decoded })))
+        Ok(File(Arc::new(OpenFile {
+            blob,
+            metadata,
+            descriptors,
+            budget,
+            open_named,
+            codecs,
+            whole,
+            decoded,
+        })))
     }
 
     /// Decodes chunks and datasets without chunks as a whole up to so many bytes. For tests; a file that has clones stays as it is.
@@ -79,19 +88,14 @@ impl File {
     #[must_use]
     pub fn decoding_as_a_whole(self, bytes: u64) -> File {
         File(match Arc::try_unwrap(self.0) {
-            Ok(parts) => Arc::new(Parts { whole: bytes, ..parts }),
+            Ok(parts) => Arc::new(OpenFile { whole: bytes, ..parts }),
             Err(shared) => shared,
         })
     }
 
-    /// Returns how many bytes of a chunk, or of a dataset without chunks, are decoded as a whole at most.
-    pub(crate) fn whole(&self) -> u64 {
-        self.0.whole
-    }
-
-    /// Returns what is kept of larger ones.
-    pub(crate) fn decoded(&self) -> &Arc<DecodedCache> {
-        &self.0.decoded
+    /// Returns how many bytes of a chunk, or of a dataset without chunks, are decoded as a whole at most, and what is kept of larger ones.
+    pub(crate) fn decoding(&self) -> (u64, &Arc<DecodedCache>) {
+        (self.0.whole, &self.0.decoded)
     }
 
     /// Returns the bytes of the file.

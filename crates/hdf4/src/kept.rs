@@ -4,12 +4,12 @@ use ferrocdf_bytes::Result;
 use ferrocdf_store::{Blob, InRounds, ReadRequest, forward, read_parts};
 use std::sync::Arc;
 
-use crate::descriptors::Kept;
+use crate::descriptors::KeptStructures;
 
 /// The bytes of a file. Requests for kept bytes take no request to the source.
 pub struct KeptBlob {
     pub blob: Arc<InRounds>,
-    pub kept: Kept,
+    pub kept: KeptStructures,
 }
 
 impl KeptBlob {

@@ -9,7 +9,6 @@ use ferrocdf_array::ChunkLocation;
 use ferrocdf_codec::Chain;
 use ferrocdf_store::Blob;
 
-use crate::File;
 use crate::decoded::{DecodedCache, Encoded, decoded};
 
 /// The decoded bytes of a chunk; `None` where the coder decodes only as a whole.
@@ -30,8 +29,14 @@ pub(crate) struct LargeChunks {
 }
 
 impl LargeChunks {
-    pub fn new(file: &File, source: Arc<dyn Blob>, chain: Arc<Chain>, chunk_len: u64) -> LargeChunks {
-        let (whole, cache) = (file.whole(), file.decoded().clone());
+    /// `whole` and `cache` are those of the file.
+    pub fn new(
+        (whole, cache): (u64, &Arc<DecodedCache>),
+        source: Arc<dyn Blob>,
+        chain: Arc<Chain>,
+        chunk_len: u64,
+    ) -> LargeChunks {
+        let cache = cache.clone();
         LargeChunks { source, chain, chunk_len, whole, cache, chunks: Mutex::default() }
     }
 

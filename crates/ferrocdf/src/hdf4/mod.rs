@@ -166,7 +166,7 @@ impl Driver for Hdf4 {
 
     fn fill(&self, _model: &Model, var: VarId) -> Result<Option<Values>> {
         Ok(match self.object(var)? {
-            Object::Array(found) => Some(values(found.number, &found.fill())),
+            Object::Array(found) => Some(values(found.number, &found.unwritten_fill(&self.content.file)?)),
             Object::Table(_) => None,
         })
     }

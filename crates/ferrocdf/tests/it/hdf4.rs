@@ -311,6 +311,22 @@ fn many_datasets_of_one_name_take_no_longer_than_others() {
 
 /// Chunks that are no streams of zlib show that nobody decodes them.
 #[test]
+fn missing_chunks_have_the_fill_value_of_their_header() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(6));
+    let data = builder.chunked(&[6], &[2], Some(DEFLATE), &[(vec![1], deflated(&[3, 4]))]);
+    let fill = builder.attribute("_FillValue", 22, 2, &[0, 7]);
+    let var = builder.dataset("v", &[x], INT16, Some(data), &[fill]);
+    builder.cdf(&[x], &[var], &[]);
+    let file = File::from_bytes(builder.finish(100)).unwrap();
+    let var = file.variable("v").unwrap();
+    let values: Vec<i16> = var.get_values(..).unwrap();
+    assert_eq!(values, [-1, -1, 3, 4, -1, -1]);
+    // `keep_unwritten` gives the copy this value, with which missing chunks need not be written.
+    assert_eq!(file.fill_value(var.id()).unwrap(), Some(Values::Short(vec![-1])));
+}
+
+#[test]
 fn deflated_chunks_are_copied_to_netcdf_4_as_they_are() {
     let mut builder = Builder::default();
     let (y, x) = (builder.dim("y", Some(2)), builder.dim("x", Some(4)));

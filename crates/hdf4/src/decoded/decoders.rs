@@ -30,7 +30,7 @@ pub struct Decoders(Mutex<Pool>);
 struct Pool {
     /// By the number of the element.
     elements: HashMap<u64, OfElement>,
-    /// The sum of [`Kept::bytes`].
+    /// The sum of [`KeptDecoder::bytes`].
     bytes: usize,
     /// Number of uses so far.
     clock: u64,
@@ -40,14 +40,14 @@ struct Pool {
 #[derive(Default)]
 struct OfElement {
     /// Decoders at the positions where reads ended, the one of the last read last.
-    waiting: Vec<Kept>,
+    waiting: Vec<KeptDecoder>,
     /// Copies of decoders, in the order of their positions, which are multiples of the spacing.
-    checkpoints: Vec<Kept>,
+    checkpoints: Vec<KeptDecoder>,
     /// [`SPACING`] was doubled so often.
     doubled: u32,
 }
 
-struct Kept {
+struct KeptDecoder {
     cursor: Cursor,
     bytes: usize,
     /// The time of the last use.
@@ -59,7 +59,7 @@ impl OfElement {
         SPACING.checked_shl(self.doubled).unwrap_or(u64::MAX)
     }
 
-    fn lists(&mut self) -> [&mut Vec<Kept>; 2] {
+    fn lists(&mut self) -> [&mut Vec<KeptDecoder>; 2] {
         [&mut self.waiting, &mut self.checkpoints]
     }
 }
@@ -75,7 +75,7 @@ impl Decoders {
         let mut pool = self.pool();
         let now = pool.tick();
         let of_element = pool.elements.get_mut(&element)?;
-        let before = |kept: &&mut Kept| kept.cursor.position <= position;
+        let before = |kept: &&mut KeptDecoder| kept.cursor.position <= position;
         let checkpoint = of_element.checkpoints.iter_mut().rfind(before);
         let reached = checkpoint.as_ref().map_or(0, |kept| kept.cursor.position);
         let least = if can_seek { position } else { reached };
@@ -152,14 +152,14 @@ impl Pool {
     }
 
     /// Counts the bytes of a decoder that is kept from now on.
-    fn keep(&mut self, cursor: Cursor) -> Kept {
+    fn keep(&mut self, cursor: Cursor) -> KeptDecoder {
         let (bytes, used) = (cursor.memory(), self.tick());
         self.bytes = self.bytes.saturating_add(bytes);
-        Kept { cursor, bytes, used }
+        KeptDecoder { cursor, bytes, used }
     }
 
     /// Counts the bytes of decoders that are not kept any more.
-    fn forget(&mut self, dropped: Vec<Kept>) {
+    fn forget(&mut self, dropped: Vec<KeptDecoder>) {
         let bytes = dropped.iter().fold(0usize, |sum, kept| sum.saturating_add(kept.bytes));
         self.bytes = self.bytes.saturating_sub(bytes);
     }

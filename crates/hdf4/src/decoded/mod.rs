@@ -19,7 +19,7 @@ use ferrocdf_store::{Blob, Cost, Latency, ReadRequest};
 use cursor::Cursor;
 pub(crate) use cursor::Encoded;
 use decoders::Decoders;
-use windows::{WINDOW, Windows};
+use windows::{DecodedWindows, WINDOW};
 
 /// The cost of a read. It is not near, so that the engine reads in the order of the bytes, on one thread, while others convert. A gap is never
 /// worth a request less, since it is decoded in any case.
@@ -41,7 +41,7 @@ struct Decoded {
 /// What a file keeps of the data that it decodes in windows.
 #[derive(Default)]
 pub(crate) struct DecodedCache {
-    windows: Windows,
+    windows: DecodedWindows,
     decoders: Decoders,
     /// Number of elements so far.
     elements: AtomicU64,

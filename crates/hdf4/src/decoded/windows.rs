@@ -15,18 +15,18 @@ type Key = (u64, u64);
 
 /// The windows that were used last.
 #[derive(Debug, Default)]
-pub struct Windows(Mutex<Kept>);
+pub struct DecodedWindows(Mutex<KeptWindows>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptWindows {
     /// The windows, each with the time of its last use.
     windows: HashMap<Key, (u64, Arc<[u8]>)>,
     /// Number of uses so far.
     clock: u64,
 }
 
-impl Windows {
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+impl DecodedWindows {
+    fn kept(&self) -> std::sync::MutexGuard<'_, KeptWindows> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,7 +52,7 @@ impl Windows {
     }
 }
 
-impl Kept {
+impl KeptWindows {
     fn tick(&mut self) -> u64 {
         self.clock = self.clock.saturating_add(1);
         self.clock
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_windows_that_were_used_last_are_kept() {
-        let windows = Windows::default();
+        let windows = DecodedWindows::default();
         for number in 0..KEPT as u64 {
             windows.put((1, number), [number as u8].into());
         }

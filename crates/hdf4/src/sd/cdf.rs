@@ -74,7 +74,8 @@ pub fn read(file: &File, damaged: &mut BTreeMap<u16, Error>) -> Result<Option<Da
     for vgroup in variables {
         found.known.insert((tags::VG, vgroup.reference));
         let named = |error: Error| error.at(format_args!("dataset \"{}\"", vgroup.name.escape_ascii()));
-        match Parts::of(vgroup, &read).and_then(|parts| parts.var(vgroup, &vgroups, &dims, &found.dims)) {
+        match VarMembers::of(vgroup, &read).and_then(|parts| parts.var(vgroup, &vgroups, &dims, &found.dims))
+        {
             Ok(mut var) => {
                 var.attributes =
                     attributes(file, vgroup, &read, &mut |error| found.unreadable.push(named(error)));
@@ -211,7 +212,7 @@ fn attributes(
 
 /// What the members of the Vgroup of a variable say.
 #[derive(Default)]
-struct Parts {
+struct VarMembers {
     number: Option<NumberType>,
     /// Reference number of the data.
     data: Option<u16>,
@@ -221,9 +222,9 @@ struct Parts {
     chunked_shape: Option<Vec<u64>>,
 }
 
-impl Parts {
-    fn of(vgroup: &Vgroup, objects: &Objects) -> Result<Parts> {
-        let mut parts = Parts::default();
+impl VarMembers {
+    fn of(vgroup: &Vgroup, objects: &Objects) -> Result<VarMembers> {
+        let mut parts = VarMembers::default();
         for &(tag, reference) in &vgroup.members {
             if tag == tags::NDG || tag == tags::SDG {
                 parts.group = Some((tag, reference));

@@ -148,6 +148,25 @@ impl Var {
         self.contiguous(0, Some(Arc::new(blob)))
     }
 
+    /// Returns the bytes of an element that was never written as they are stored: of chunks what their header says, which need not be
+    /// what the attribute `_FillValue` says.
+    ///
+    /// # Errors
+    /// `EHDFERR` if the header of the data cannot be read.
+    pub fn unwritten_fill(&self, file: &File) -> Result<Vec<u8>> {
+        Ok(match self.element(file)?.map(|element| element.storage) {
+            Some(Storage::Chunked(chunked)) => self.chunk_fill(&chunked),
+            _ => self.fill(),
+        })
+    }
+
+    fn chunk_fill(&self, chunked: &ChunkedElement) -> Vec<u8> {
+        match chunked.fill.len() == self.number.size() {
+            true => chunked.fill.clone(),
+            false => self.fill(),
+        }
+    }
+
     /// True for rasters whose chunks are no rectangles.
     fn has_linear_chunks(&self, chunked: &ChunkedElement) -> bool {
         matches!(self.data, Data::Raster(..)) && !linear::has_rectangles(chunked, &self.shape)
@@ -167,10 +186,7 @@ impl Var {
         chunked.chunk_bytes().ok_or_else(|| bad("a chunk reaches beyond 2^64 bytes"))?;
         let steps = chunked.compression.as_ref().map(|compression| compression.steps.clone());
         let chain = Chain::new(steps.unwrap_or_default(), file.codecs());
-        let fill = match chunked.fill.len() == self.number.size() {
-            true => chunked.fill.clone(),
-            false => self.fill(),
-        };
+        let fill = self.chunk_fill(chunked);
         let chain = Arc::new(chain);
         let index = Index::new(file, chunked, chain.clone());
         let blob = chunked.compression.is_some().then(|| index.blob());
@@ -217,7 +233,7 @@ impl Var {
         };
         let chain = Arc::new(Chain::new(steps.to_vec(), file.codecs()));
         let source = blob.clone().unwrap_or_else(|| file.blob().clone());
-        let large = LargeChunks::new(file, source, chain.clone(), element.len);
+        let large = LargeChunks::new(file.decoding(), source, chain.clone(), element.len);
         let index = Arc::new(OneChunk { location: ChunkLocation::At { at, len, mask: 0 }, large });
         let chunks = Chunks::new(shape, index, chain, self.fill());
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
