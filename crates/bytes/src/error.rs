@@ -160,7 +160,7 @@ impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
             Some(name) => f.write_str(name),
-            None => write!(f, "Code({})", self.0),
+            None => write!(f, "{} ({})", self.0, self.text()),
         }
     }
 }

@@ -267,6 +267,10 @@ fn write_grown(
     if input.map.is_none() {
         check_len(elements(selection)?, input)?;
     }
+    if shape.iter().try_fold(1u64, |count, &len| count.checked_mul(len)).is_none() {
+        let what = format!("a variable of shape {shape:?} would have more than 2^64 elements");
+        return Err(Error::new(Code::EVARSIZE, what));
+    }
     or_as_long(state, var, |state| write_within(state, var, selection, input, &shape, skips_zeros))
 }
 

@@ -84,7 +84,9 @@ pub use extents::{Extent, Extents, every};
 pub use file::{File, FileMut};
 pub use handles::{Dimension, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut};
 pub use location::{Location, Url};
-pub use nc4::{check_available, check_filter, chosen_chunks, chunk_fits, define_filter};
+pub use nc4::{
+    check_available, check_filter, chosen_chunks, chunk_fits, define_filter, is_reserved_attribute,
+};
 pub use nczarr::{can_have_codec, define_codecs, is_zarr_store, no_store_to_replace, remove_zarr_store};
 pub use options::{AppendOptions, CreateOptions, OpenOptions, SpaceOptions};
 pub use plugins::has_filter;

@@ -397,9 +397,7 @@ impl Model {
     ) -> Result<VarId> {
         let name = self.link_name(name)?;
         self.check_type(ty).map_err(|error| error.at(format_args!("variable \"{name}\"")))?;
-        if self.find_var(group, name.as_bytes()).is_some() {
-            return Err(in_use(&name).at("variable"));
-        }
+        self.check_new_in_group(group, &name).map_err(|error| error.at("variable"))?;
         for (place, id) in dims.iter().enumerate() {
             let Some(dim) = self.dims.get(id.index()) else {
                 return Err(Error::new(Code::EBADDIM, format!("variable \"{name}\": no dimension {}", id.0)));

@@ -13,31 +13,10 @@ use crate::model::entities::owner;
 use crate::model::names::check_longer;
 use crate::open::file::{DefineState, OpenFile};
 
-/// Names by which the format and its kin keep books. They are shown on request, or not at all, and never set.
-const RESERVED: [&[u8]; 17] = [
-    b"CLASS",
-    b"DIMENSION_LIST",
-    b"NAME",
-    b"REFERENCE_LIST",
-    b"_ARRAY_DIMENSIONS",
-    b"_Codecs",
-    b"_Format",
-    b"_IsNetcdf4",
-    b"_NCProperties",
-    b"_Netcdf4Coordinates",
-    b"_Netcdf4Dimid",
-    b"_SuperblockVersion",
-    b"_nc3_strict",
-    b"_nczarr_array",
-    b"_nczarr_attr",
-    b"_nczarr_group",
-    b"_nczarr_superblock",
-];
-
 /// Fails with `NC_ENAMEINUSE` for a name of the format's own. Groups below the root may have them.
 pub(crate) fn check_reserved(owner: Owner, name: &[u8]) -> Result<()> {
     let below = matches!(owner, Owner::Group(group) if group != GroupId::ROOT);
-    if !below && RESERVED.contains(&name) {
+    if !below && ferrocdf::is_reserved_attribute(name) {
         return fail(Code::ENAMEINUSE, format!("\"{}\" is a name of the format's own", name.escape_ascii()));
     }
     Ok(())

@@ -140,7 +140,7 @@ fn copies_are_read_whatever_codecs_their_source_has() {
             let copy = place.path(&format!("{from}-{kind}.zarr"));
             let mut told = vec![];
             let args = ["nccopy", "-k", kind, &source, &copy].map(Into::into);
-            let code = ferrocdf_tools::nccopy::run(args.into_iter(), &mut told);
+            let code = ferrocdf_tools::nccopy::run(args, &mut told);
             let told = String::from_utf8(told).expect("UTF-8");
             assert_eq!(code, 0, "{kind}: {told}");
             // Each codec is copied, or `nccopy` tells that it is not.

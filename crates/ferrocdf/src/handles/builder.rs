@@ -3,8 +3,8 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::spec::{List, Syntax};
 use ferrocdf_model::{
-    Chunking, Container, Endian, Filter, Model, NamedCodec, Owner, Quantization, Quantize, Type, Values,
-    VarId,
+    Chunking, Container, DimId, Endian, Filter, GroupId, Model, NamedCodec, Owner, Quantization, Quantize,
+    Type, Values, VarId,
 };
 
 use super::paths::find_dim;
@@ -150,6 +150,7 @@ impl<'f> VariableBuilder<'f> {
             let in_variable = |error: Error| error.at(format_args!("variable \"{}\"", self.name));
             let dims = self.dims.iter().map(|dim| find_dim(model, self.group.id(), dim));
             let dims = dims.collect::<Result<Vec<_>>>().map_err(in_variable)?;
+            check_scope(model, self.group.id(), &dims).map_err(in_variable)?;
             let var = model.def_var(self.group.id(), &self.name, self.ty, &dims)?;
             if let Err(error) = self.set(model, var) {
                 model.pop_var();
@@ -171,8 +172,17 @@ impl<'f> VariableBuilder<'f> {
             );
             return Err(Error::new(Code::ENOTNC4, what));
         }
-        if let Some(Chunking::Chunked(shape)) = &self.chunking {
-            check_chunks(shape, self.dims.len())?;
+        match &self.chunking {
+            Some(Chunking::Chunked(shape)) => check_chunks(model, var, shape)?,
+            Some(Chunking::Contiguous) if model.var(var).dims.iter().any(|&dim| model.dim(dim).unlimited) => {
+                let what = "a variable that grows cannot be contiguous; choose its chunks, or leave out `contiguous`";
+                return Err(Error::new(Code::EINVAL, what));
+            }
+            _ => {}
+        }
+        if self.shards.is_some() && model.format().container() != Container::ZarrV3 {
+            let what = format!("{} files have no shards; stores of Zarr 3 do", model.format().kind_name());
+            return Err(Error::new(Code::EINVAL, what));
         }
         let storage = &mut model.var_mut(var).storage;
         (storage.chunking, storage.shards) = (self.chunking.clone(), self.shards.clone());
@@ -204,7 +214,11 @@ impl<'f> VariableBuilder<'f> {
             );
             return Err(Error::new(Code::EINVAL, what));
         }
-        for filter in List::parse(specification.as_bytes(), Syntax::Strict)?.specs {
+        let filters = List::parse(specification.as_bytes(), Syntax::Strict)?.specs;
+        if filters.is_empty() {
+            return Err(Error::new(Code::EINVAL, "filter \"\": it names no filter"));
+        }
+        for filter in filters {
             match filter.id.hdf5() {
                 Some(id) => {
                     crate::check_filter(&Filter { id, params: filter.params.clone() })?;
@@ -227,13 +241,41 @@ impl<'f> VariableBuilder<'f> {
     }
 }
 
-/// Checks a chunk shape that was asked for.
-fn check_chunks(shape: &[u64], rank: usize) -> Result<()> {
-    if shape.len() != rank || shape.contains(&0) {
+/// Checks a chunk shape that was asked for. In netCDF-4 files a chunk is no longer than a dimension that does not grow.
+fn check_chunks(model: &Model, var: VarId, shape: &[u64]) -> Result<()> {
+    let dims = &model.var(var).dims;
+    if shape.len() != dims.len() || shape.contains(&0) {
         let what = format!(
-            "chunks of shape {shape:?}: a variable of {rank} dimensions needs {rank} lengths, none of them 0"
+            "chunks of shape {shape:?}: there must be a length above 0 for each of {} dimensions",
+            dims.len()
         );
         return Err(Error::new(Code::EBADCHUNK, what));
     }
-    Ok(())
+    let is_hdf5 = model.format().container() == Container::Hdf5;
+    let longer = dims.iter().map(|&dim| model.dim(dim)).zip(shape);
+    match longer.into_iter().find(|(dim, len)| is_hdf5 && !dim.unlimited && **len > dim.len) {
+        Some((dim, len)) => {
+            let what = format!("chunks of {len} along dimension \"{}\" of length {}", dim.name, dim.len);
+            Err(Error::new(Code::EBADCHUNK, what))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that a group sees dimensions: its own, and those of the groups around it.
+fn check_scope(model: &Model, group: GroupId, dims: &[DimId]) -> Result<()> {
+    let is_seen = |dim: &&DimId| model.and_parents(group).any(|group| group == model.dim(**dim).group);
+    match dims.iter().find(|dim| !is_seen(dim)) {
+        Some(&dim) => {
+            let of = model.dim(dim);
+            let what = format!(
+                "dimension \"{}\" of group {}: a variable lies on dimensions of its group, {}, and of those around it",
+                of.name,
+                model.group_path(of.group),
+                model.group_path(group)
+            );
+            Err(Error::new(Code::EBADDIM, what))
+        }
+        None => Ok(()),
+    }
 }

@@ -6,9 +6,10 @@ use std::ops::Deref;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{GroupId, Model, Name, Owner, Type, UserType, Values, VarId};
 
-use super::paths::{find_dim, missing, split};
+use super::paths::{check_link, find_dim, missing, split};
 use super::{
     Dimension, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut, attribute, attributes,
+    put_attribute,
 };
 use crate::{File, FileMut};
 
@@ -211,7 +212,10 @@ impl<'f> GroupMut<'f> {
     /// # Errors
     /// `NC_ENOTNC4` or `NC_ESTRICTNC3` for formats without groups, `NC_ENAMEINUSE`, `NC_EBADNAME`.
     pub fn add_group(&self, name: &str) -> Result<GroupMut<'f>> {
-        let id = self.file.define(|model| model.def_group(self.id, name))?;
+        let id = self.file.define(|model| {
+            check_link(model, self.id, name, false)?;
+            model.def_group(self.id, name)
+        })?;
         Ok(GroupMut::new(self.file, id))
     }
 
@@ -233,6 +237,7 @@ impl<'f> GroupMut<'f> {
 
     fn define_dimension(&self, name: &str, len: Option<u64>) -> Result<Dimension> {
         self.file.define(|model| {
+            check_link(model, self.id, name, true)?;
             let id = model.def_dim(self.id, name, len)?;
             Ok(Dimension::of(model, id))
         })
@@ -273,7 +278,7 @@ impl<'f> GroupMut<'f> {
     /// `NC_EBADNAME`, `NC_EBADTYPE` for values that the format cannot hold.
     pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
         let value = value.into();
-        self.file.define(|model| model.put_attr(Owner::Group(self.id), name, value))
+        self.file.define(|model| put_attribute(model, Owner::Group(self.id), name, value))
     }
 
     /// Removes an attribute.
@@ -292,6 +297,7 @@ impl<'f> GroupMut<'f> {
         let to = Name::new(to)?;
         self.file.define(|model| {
             let dim = find_dim(model, self.id, name)?;
+            check_link(model, model.dim(dim).group, &to.to_str(), true)?;
             model.rename_dim(dim, to)
         })
     }
@@ -301,6 +307,11 @@ impl<'f> GroupMut<'f> {
     /// # Errors
     /// `NC_EBADGRPID` for the root group, `NC_ENAMEINUSE`, `NC_EBADNAME`.
     pub fn rename(&self, name: &str) -> Result<()> {
-        self.file.define(|model| model.rename_group(self.id, name))
+        self.file.define(|model| {
+            if let Some(parent) = model.group(self.id).parent {
+                check_link(model, parent, name, false)?;
+            }
+            model.rename_group(self.id, name)
+        })
     }
 }

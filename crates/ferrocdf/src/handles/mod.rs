@@ -5,6 +5,7 @@
 
 mod builder;
 mod group;
+mod nested_values;
 mod paths;
 mod remove;
 mod types;
@@ -17,9 +18,9 @@ pub use variable::NetcdfType;
 use std::fmt;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{DimId, GroupId, Model, Owner, Type, Values, VarId};
+use ferrocdf_model::{Container, DimId, GroupId, Model, Owner, Type, Values, VarId};
 
-use crate::{File, FileMut};
+use crate::{File, FileMut, is_reserved_attribute};
 
 /// A group of an open file. Names of other objects may be paths from this group, such as `model/wind`, or from the root
 /// group, such as `/model/wind`.
@@ -254,6 +255,16 @@ fn attribute(file: &File, owner: Owner, name: &str) -> Result<Values> {
         model.find_attr(owner, name.as_bytes()).map(|attr| attr.value.clone()).ok_or_else(missing)
     });
     file.named(found)
+}
+
+fn put_attribute(model: &mut Model, owner: Owner, name: &str, value: Values) -> Result<()> {
+    if model.format().container() == Container::Hdf5 && is_reserved_attribute(name.as_bytes()) {
+        let what = format!(
+            "attribute \"{name}\": netCDF writes attributes of this name itself; choose another name"
+        );
+        return Err(Error::new(Code::ENAMEINUSE, what));
+    }
+    model.put_attr(owner, name, value)
 }
 
 fn attributes(file: &File, owner: Owner) -> Vec<(String, Values)> {

@@ -1,7 +1,7 @@
 //! Names and paths of objects in a model.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{DimId, GroupId, Model, Name};
+use ferrocdf_model::{Container, DimId, GroupId, Model, Name};
 
 /// Returns the group that a path leads through, and the name in it. A path that begins with a slash begins at the root group,
 /// others begin at `from`.
@@ -23,6 +23,28 @@ pub(super) fn find_dim(model: &Model, group: GroupId, path: &str) -> Result<DimI
         let there = groups.map(|groups| groups.flat_map(|group| &model.group(group).dims));
         missing(Code::EBADDIM, "dimension", path, there.map(|ids| ids.map(|&id| &model.dim(id).name)))
     })
+}
+
+/// Checks that a new name clashes with nothing in a group whose objects are links of HDF5: dimensions are links too, and share their
+/// names with variables only.
+///
+/// # Errors
+/// `NC_ENAMEINUSE`.
+pub(super) fn check_link(model: &Model, group: GroupId, name: &str, is_dimension: bool) -> Result<()> {
+    let bytes = name.as_bytes();
+    let kind = if model.find_group(group, bytes).is_some() {
+        "group"
+    } else if model.type_in(group, bytes).is_some() {
+        "type"
+    } else if !is_dimension && model.dim_in(group, bytes).is_some() {
+        "dimension"
+    } else {
+        return Ok(());
+    };
+    if model.format().container() != Container::Hdf5 {
+        return Ok(());
+    }
+    Err(Error::new(Code::ENAMEINUSE, format!("\"{name}\" is a {kind} already; choose another name")))
 }
 
 /// Returns the error of a path to nothing. `there` are the names that there are, if the groups in the path exist.

@@ -1,10 +1,16 @@
 //! Definition of user-defined types.
 
-use ferrocdf_bytes::Result;
+use std::collections::HashSet;
+
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Class, Field, GroupId, Model, Name, Type, UserType};
 
+use super::paths::check_link;
 use super::{GroupMut, NetcdfType};
 use crate::FileMut;
+
+/// Bytes of the largest field or opaque value.
+const LARGEST: usize = 1 << 31;
 
 /// All fail with `NC_ENOTNC4` or `NC_ESTRICTNC3` for formats without user-defined types, with `NC_ENAMEINUSE` and `NC_EBADNAME`.
 impl GroupMut<'_> {
@@ -25,13 +31,18 @@ impl GroupMut<'_> {
             let (mut end, mut widest) = (0usize, 1);
             let mut placed = Vec::with_capacity(fields.len());
             for &(name, ty, shape) in fields {
+                check_known(model, ty)?;
                 let align = model.align_of(ty);
                 let offset = end.next_multiple_of(align);
-                let elements = shape.iter().fold(1usize, |count, &len| count.saturating_mul(len));
-                end = offset.saturating_add(model.size_of(ty).saturating_mul(elements));
+                let size = shape.iter().try_fold(model.size_of(ty), |size, &len| size.checked_mul(len));
+                let size = size.filter(|&size| (1..=LARGEST).contains(&size) && offset <= LARGEST);
+                let what = || format!("field \"{name}\" of shape {shape:?}: a field has 1 byte to 2^31");
+                let size = size.ok_or_else(|| Error::new(Code::EINVAL, what()))?;
+                end = offset + size;
                 widest = widest.max(align);
                 placed.push(Field { name: model.name(name)?, offset, ty, shape: shape.to_vec(), chars: 1 });
             }
+            check_members(placed.iter().map(|field: &Field| &field.name))?;
             Ok(Class::Compound { size: end.next_multiple_of(widest), fields: placed })
         })
     }
@@ -39,12 +50,15 @@ impl GroupMut<'_> {
     /// Defines a type of lists of any length (vlen) of elements of one type.
     pub fn add_list_type(&self, name: &str, element: impl Into<Type>) -> Result<Type> {
         let element = element.into();
-        self.define_type(name, |_| Ok(Class::Vlen(element)))
+        self.define_type(name, |model| check_known(model, element).map(|()| Class::Vlen(element)))
     }
 
     /// Defines a type of `size` bytes that mean nothing to netCDF.
     pub fn add_opaque_type(&self, name: &str, size: usize) -> Result<Type> {
-        self.define_type(name, |_| Ok(Class::Opaque(size)))
+        self.define_type(name, |_| match size {
+            1..=LARGEST => Ok(Class::Opaque(size)),
+            _ => Err(Error::new(Code::EINVAL, format!("{size} bytes: an opaque type has 1 byte to 2^31"))),
+        })
     }
 
     /// Defines a type of integers of type `T` of which some have names.
@@ -55,18 +69,49 @@ impl GroupMut<'_> {
     ) -> Result<Type> {
         self.define_type(name, |model| {
             let members = members.iter().map(|&(name, value)| Ok((model.name(name)?, value.into())));
-            Ok(Class::Enum { base: T::ATOMIC, members: members.collect::<Result<_>>()? })
+            let members: Vec<(Name, i128)> = members.collect::<Result<_>>()?;
+            check_members(members.iter().map(|(name, _)| name))?;
+            let mut values = HashSet::new();
+            match members.iter().find(|(_, value)| !values.insert(*value)) {
+                Some((name, value)) => Err(Error::new(
+                    Code::EINVAL,
+                    format!("member \"{name}\": another one has the value {value}"),
+                )),
+                None => Ok(Class::Enum { base: T::ATOMIC, members }),
+            }
         })
     }
 
     fn define_type(&self, name: &str, class: impl FnOnce(&Model) -> Result<Class>) -> Result<Type> {
         let group: GroupId = self.id();
         let id = self.writable_file().define(|model| {
-            let in_type = |error: ferrocdf_bytes::Error| error.at(format_args!("type \"{name}\""));
+            let in_type = |error: Error| error.at(format_args!("type \"{name}\""));
+            check_link(model, group, name, false)?;
             let class = class(model).map_err(in_type)?;
             model.def_type(UserType { name: Name::stored(name.as_bytes()), group, class })
         })?;
         Ok(Type::User(id))
+    }
+}
+
+/// Checks that fields or members have names that differ, and that there are some: other programs open no file with a type without.
+fn check_members<'n>(names: impl Iterator<Item = &'n Name>) -> Result<()> {
+    let mut known = HashSet::new();
+    for name in names {
+        if !known.insert(name.as_bytes()) {
+            return Err(Error::new(Code::ENAMEINUSE, format!("\"{name}\" is there twice")));
+        }
+    }
+    if known.is_empty() { Err(Error::new(Code::EINVAL, "it has no members")) } else { Ok(()) }
+}
+
+/// Checks that a user-defined type is one of the file.
+fn check_known(model: &Model, ty: Type) -> Result<()> {
+    match ty {
+        Type::User(id) if id.index() >= model.types().len() => {
+            Err(Error::new(Code::EBADTYPE, format!("no type of this file has the id {}", id.0)))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -75,6 +120,15 @@ impl FileMut {
     /// Defines a type of records; see [`GroupMut::add_compound_type`].
     pub fn add_compound_type(&self, name: &str, fields: &[(&str, Type)]) -> Result<Type> {
         self.root_mut().add_compound_type(name, fields)
+    }
+
+    /// Defines a type of records with array fields; see [`GroupMut::add_compound_type_with_arrays`].
+    pub fn add_compound_type_with_arrays(
+        &self,
+        name: &str,
+        fields: &[(&str, Type, &[usize])],
+    ) -> Result<Type> {
+        self.root_mut().add_compound_type_with_arrays(name, fields)
     }
 
     /// Defines a type of lists; see [`GroupMut::add_list_type`].

@@ -5,9 +5,11 @@ use std::ops::Deref;
 
 use ferrocdf_array::{RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_model::{Name, Owner, Type, Value, Values};
+use ferrocdf_model::{Atomic, Name, Owner, Type, Value, Values};
 
-use super::{NetcdfType, Variable, VariableMut};
+use super::nested_values::check_values;
+use super::paths::check_link;
+use super::{NetcdfType, Variable, VariableMut, put_attribute};
 use crate::Extents;
 use crate::data::in_of;
 use crate::elements::elements;
@@ -24,7 +26,7 @@ impl<'f> VariableMut<'f> {
     /// Sets an attribute, replacing one of the same name.
     pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
         let value = value.into();
-        self.file.define(|model| model.put_attr(Owner::Var(self.id()), name, value))
+        self.file.define(|model| put_attribute(model, Owner::Var(self.id()), name, value))
     }
 
     /// Removes an attribute. Fails with `NC_ENOTATT`.
@@ -56,7 +58,12 @@ impl<'f> VariableMut<'f> {
     /// Gives it another name.
     pub fn rename(&self, name: &str) -> Result<()> {
         let name = Name::new(name)?;
-        self.file.define(|model| model.rename_var(self.id(), name))
+        self.file.define(|model| {
+            let group = model.var(self.id()).group;
+            // Dimensions of this name are no hindrance: the variable becomes their coordinate.
+            check_link(model, group, &name.to_str(), true)?;
+            model.rename_var(self.id(), name)
+        })
     }
 
     /// Writes numbers, last dimension fastest; the record dimension grows as needed. `u8` also writes text.
@@ -92,9 +99,12 @@ impl<'f> VariableMut<'f> {
 
     /// Writes text to a variable of characters, padded with zero bytes to the number of characters in `extents`.
     pub fn put_text<E: Into<Extents>>(&self, text: &str, extents: E) -> Result<()> {
+        if self.ty() != Atomic::Char.into() {
+            let what = "it holds no characters; `put_strings` writes strings, `put_values` numbers";
+            return Err(self.error(Code::EBADTYPE, what));
+        }
         let extents = extents.into();
-        let selection = extents.resolve(&self.shape(), false, None);
-        let selection = selection.map_err(|error| self.error(error.code, &*error.what))?;
+        let selection = self.select_to_write(&extents, text.len())?;
         let mut bytes = text.as_bytes().to_vec();
         let room = elements(&selection)?;
         if bytes.len() > room {
@@ -143,12 +153,19 @@ impl<'f> VariableMut<'f> {
         let Type::User(id) = self.ty() else {
             return Err(self.error(Code::EBADTYPE, "it is of no user-defined type"));
         };
+        let checked = self.file.look(|model| check_values(model, id, values));
+        checked.map_err(|error| self.error(error.code, &*error.what))?;
         self.put_nested(&Values::User(id, values.to_vec()), extents.into())
     }
 
     fn put_nested(&self, values: &Values, extents: Extents) -> Result<()> {
         let selection = self.select_to_write(&extents, values.len())?;
-        self.file.write_trees(self.id(), &selection, values).map(drop)
+        match self.file.write_trees(self.id(), &selection, values)? {
+            RangeCheck::InRange => Ok(()),
+            RangeCheck::OutOfRange => {
+                Err(self.error(Code::ERANGE, "a number is out of the range of its stored type"))
+            }
+        }
     }
 
     /// Returns the selection of extents into which `count` elements are written.

@@ -37,6 +37,7 @@ use dims::DimOrigin;
 use ferrocdf_hdf5::messages::Datatype;
 pub use filter_rules::{check_available, chosen_chunks, define_filter};
 use found::{FoundVariable, Place};
+pub use names::is_reserved as is_reserved_attribute;
 use walk::{LeftOut, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;

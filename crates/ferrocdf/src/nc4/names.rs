@@ -21,8 +21,8 @@ pub(super) const PROPERTIES: &[u8] = b"_NCProperties";
 /// What the name of a dataset begins with if the variable is no coordinate of the dimension of its name.
 pub(super) const NON_COORDINATE: &[u8] = b"_nc4_non_coord_";
 
-/// Whether an attribute is no user's but a convention's, and is not shown.
-pub(super) fn is_reserved(name: &[u8]) -> bool {
+/// True if an attribute of this name belongs to a convention: it is shown on request only, and programs do not set it.
+pub fn is_reserved(name: &[u8]) -> bool {
     const RESERVED: [&[u8]; 17] = [
         CLASS,
         NAME,

@@ -49,7 +49,7 @@ fn a_variable_that_is_refused_is_not_left_half_defined() {
     for (refused, code) in [
         (message(build(Atomic::Int).chunks(&[1, 1]).create()), Code::EBADCHUNK),
         (message(build(Atomic::Int).filter("no-such-filter,1").create()), Code::EINVAL),
-        (message(build(Atomic::Int).filter("deflate,12").create()), Code::EINVAL),
+        (message(build(Atomic::Int).filter("deflate,12").create()), Code::EFILTER),
         (message(build(Atomic::Int).contiguous().deflate(1).create()), Code::EINVAL),
         (message(build(Atomic::Int).fill_value(1.5f32).create()), Code::EBADTYPE),
         (message(build(Atomic::Int).quantize(ferrocdf::Quantization::BitRound, 3).create()), Code::EINVAL),
@@ -87,4 +87,81 @@ fn values_of_user_defined_types_are_read_as_they_were_written() {
     assert_eq!(outers.get_user_values(..).unwrap(), [value]);
     assert_eq!(message(outers.get_strings(..)).0, Code::EBADTYPE);
     assert_eq!(message(outers.put_user_values(&[], ..)).0, Code::EEDGE);
+}
+
+#[test]
+fn names_and_scopes_that_no_file_can_have_are_refused_at_once() {
+    let file = file();
+    let point = file.add_compound_type("point", &[("x", Atomic::Byte.into())]).unwrap();
+    let group = file.group_mut("a").unwrap();
+    group.add_variable::<i32>("w", &[]).unwrap();
+    for (refused, code) in [
+        (message(file.add_variable::<i32>("a", &[])), Code::ENAMEINUSE),
+        (message(file.add_variable_of(point, "point", &[])), Code::ENAMEINUSE),
+        (message(file.add_group("x")), Code::ENAMEINUSE),
+        (message(file.add_opaque_type("x", 3)), Code::ENAMEINUSE),
+        (message(file.add_dimension("a", 3)), Code::ENAMEINUSE),
+        (message(file.rename_dimension("x", "point")), Code::ENAMEINUSE),
+        (message(group.rename("x")), Code::ENAMEINUSE),
+        (message(group.variable_mut("w").unwrap().rename("b")), Code::ENAMEINUSE),
+        (message(file.add_variable::<i32>("v", &["/a/b/y"])), Code::EBADDIM),
+        (message(file.put_attribute("_NCProperties", "x")), Code::ENAMEINUSE),
+        (message(file.add_compound_type("n", &[])), Code::EINVAL),
+        (message(file.add_compound_type("n", &[("a", point), ("a", point)])), Code::ENAMEINUSE),
+        (message(file.add_compound_type_with_arrays("n", &[("a", point, &[usize::MAX, 4])])), Code::EINVAL),
+        (message(file.add_enum_type("n", &[("a", 1i8), ("b", 1)])), Code::EINVAL),
+        (message(file.add_enum_type("n", &[("a", 1i8), ("a", 2)])), Code::ENAMEINUSE),
+        (message(file.add_opaque_type("n", 0)), Code::EINVAL),
+        (message(file.build_variable("n", Atomic::Int, &["x"]).chunks(&[4]).create()), Code::EBADCHUNK),
+        (message(file.build_variable("n", Atomic::Int, &["x"]).filter("").create()), Code::EINVAL),
+    ] {
+        assert_eq!(refused.0, code, "{}", refused.1);
+    }
+    file.sync().unwrap();
+    let bytes = file.bytes().unwrap();
+    assert_eq!(ferrocdf::File::from_bytes(bytes).unwrap().variables().count(), 2);
+}
+
+#[test]
+fn values_are_not_changed_to_fit_their_type() {
+    let file = file();
+    let point =
+        file.add_compound_type("point", &[("x", Atomic::Byte.into()), ("s", Atomic::String.into())]).unwrap();
+    let list = file.add_list_type("list", Atomic::Ubyte).unwrap();
+    let bytes = file.add_opaque_type("bytes", 2).unwrap();
+    let sky = file.add_enum_type("sky", &[("clear", 0i8), ("cloudy", 1)]).unwrap();
+    for (ty, value, words) in [
+        (
+            point,
+            Value::Compound(vec![300i32.into(), Value::string("")]),
+            "field \"x\": int where byte is expected",
+        ),
+        (point, Value::Compound(vec![3i8.into(), "text".into()]), "`Value::string` makes one"),
+        (point, Value::Compound(vec![3i8.into()]), "1 fields where the type has 2"),
+        (list, Value::list([1.5f64]), "value 0: double where ubyte is expected"),
+        (bytes, Value::Opaque(vec![1; 5]), "5 bytes where the type has 2"),
+        (sky, Value::Enum(300), "300 is out of the range of byte"),
+        (sky, Value::Opaque(vec![1]), "it is no value of the type sky"),
+    ] {
+        let name = format!("v{}", file.variables().count());
+        let variable = file.add_variable_of(ty, &name, &[]).unwrap();
+        let (code, what) = message(variable.put_user_values(&[value], ..));
+        assert_eq!(code, Code::EBADTYPE, "{what}");
+        assert!(what.contains(words), "{what}");
+    }
+    let number = file.add_variable::<i16>("number", &["x"]).unwrap();
+    assert_eq!(message(number.put_text("abc", ..)).0, Code::EBADTYPE);
+}
+
+#[test]
+fn a_write_beyond_what_a_variable_can_hold_leaves_its_length() {
+    let file = file();
+    file.add_unlimited_dimension("time").unwrap();
+    let variable = file.add_variable::<i16>("grows", &["time", "x"]).unwrap();
+    variable.put_values(&[1i16, 2, 3], (0, ..)).unwrap();
+    assert_eq!(message(variable.put_value(1i16, [1u64 << 63, 0])).0, Code::EVARSIZE);
+    assert_eq!(variable.get_values::<i16, _>(..).unwrap(), [1, 2, 3]);
+    let letters = file.add_text_variable("letters", &["time"]).unwrap();
+    letters.put_text("abcd", 1..).unwrap();
+    assert_eq!(letters.get_text(1..).unwrap(), "abcd");
 }
