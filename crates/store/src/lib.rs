@@ -43,7 +43,7 @@ pub use file::FileBlob;
 pub use memory::{BorrowedBlob, MemoryBlob};
 pub use objects::{
     ByteRange, DirectoryStore, Expected, Fetched, Filled, GetInto, Listing, MemoryStore, ObjectBlob,
-    ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key,
+    ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key, folder_of,
 };
 pub use page_cache::PageCache;
 pub use page_folder::PageFolder;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, exchange, resolve_links};
+use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, exchange, folder_of, resolve_links};
 use ferrocdf::{CreateOptions, Error, FileMut, Location, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -91,7 +91,10 @@ impl Target {
         options.zarr = place.zarr_options(options.zarr);
         match &*place.resolved()? {
             _ if !options.zarr.zip => Self::new_store(given),
-            Location::Path(path) => Self::new(path),
+            Location::Path(path) => {
+                remove_leftovers(folder_of(path));
+                Self::new(path)
+            }
             _ => Self::new(given),
         }
     }
@@ -118,7 +121,7 @@ impl Target {
         if has_others {
             return Err(ferrocdf::no_store_to_replace().at(given.display()));
         }
-        remove_leftovers(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")));
+        remove_leftovers(folder_of(&path));
         let temporary = make_temporary(&path, None).map_err(failed)?;
         Ok(Target { given, temporary, way: Way::Folder(path), lock: None })
     }

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
 use ferrocdf_store::{ByteRange, Cost, Fetched, Store, Version as ObjectVersion};
 
@@ -272,9 +272,7 @@ impl Walk<'_> {
                 match answer.and_then(|found| found.map(|found| self.parse(found, key)).transpose()) {
                     Ok(Some(json)) => documents.take(name, json),
                     Ok(None) => {}
-                    Err(error) if error.code == ferrocdf_bytes::Code::EZARRMETA => {
-                        documents.failed = Some(error)
-                    }
+                    Err(error) if self.is_of_one_node(&error) => documents.failed = Some(error),
                     // What the network refuses is no damage of one node.
                     Err(error) => return Err(error),
                 }
@@ -284,6 +282,12 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// True if an error of one document leaves the others readable: it is no metadata, or not in the folder of the store, but behind a
+    /// link for example. An access that a network refuses is an error of the whole.
+    fn is_of_one_node(&self, error: &Error) -> bool {
+        error.code == Code::EZARRMETA || (error.code == Code::EACCESS && self.store.cost().is_near())
     }
 
     /// Makes the tree of the nodes.

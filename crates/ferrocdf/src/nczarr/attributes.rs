@@ -65,7 +65,8 @@ pub(super) fn string(bytes: &[u8], version: Version) -> Json {
     Json::String(match version {
         // NetCDF-C, which reads version 2, knows no escapes such as \u0000.
         Version::V2 => utf8(without_zeros(bytes)),
-        Version::V3 => utf8(bytes),
+        // Nothing but zeros is what netCDF libraries write for an empty text.
+        Version::V3 => utf8(if bytes.iter().all(|&byte| byte == 0) { &[] } else { bytes }),
     })
 }
 

@@ -7,7 +7,8 @@ use ferrocdf::model::Class;
 use ferrocdf::store::testing::Simulated;
 use ferrocdf::store::{Cost, MemoryStore, Store};
 use ferrocdf::{
-    Atomic, Code, Container, Error, File, FileMut, GroupId, Location, OpenOptions, Owner, Type, Value, Values,
+    Atomic, Code, Container, CreateOptions, DataModel, Error, File, FileMut, Format, GroupId, Location,
+    OpenOptions, Owner, Type, Value, Values,
 };
 
 fn sample() -> String {
@@ -379,4 +380,27 @@ fn a_slow_store_takes_few_requests() {
     let values: Vec<i16> = file.variable("sst").unwrap().get_values(..).unwrap();
     let traffic = store.take_traffic();
     assert_eq!((values.len(), traffic.rounds, traffic.requests), (72, 1, 8));
+}
+
+#[test]
+fn an_array_behind_a_link_out_of_the_store_leaves_the_others_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, outside] = ["a.zarr", "outside"].map(|name| folder.path().join(name));
+    let options = CreateOptions::format(Format::new(Container::ZarrV3, DataModel::Netcdf4));
+    let file = FileMut::create(&store, &options).unwrap();
+    for name in ["v", "w"] {
+        file.add_variable::<i32>(name, &[]).unwrap().put_value(7, ferrocdf::Extents::All).unwrap();
+    }
+    file.close().unwrap();
+    std::fs::rename(store.join("w"), &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, store.join("w")).unwrap();
+    // Consolidated metadata would tell of both.
+    let root = store.join("zarr.json");
+    let text = std::fs::read_to_string(&root).unwrap();
+    let at = text.find("\"consolidated_metadata\"").unwrap();
+    std::fs::write(&root, format!("{}\"was_{}", &text[..at], &text[at + 1..])).unwrap();
+    let file = File::open(&store).unwrap();
+    assert_eq!(file.variable("v").unwrap().get_values::<i32, _>(..).unwrap(), [7]);
+    assert!(file.variable("w").is_err());
+    assert!(file.lost().unwrap().to_string().contains("leads out of the store"), "{:?}", file.lost());
 }

@@ -16,7 +16,7 @@ fn define(file: &FileMut) -> Result<()> {
     file.define(|model| {
         let time = model.def_dim(GroupId::ROOT, "time", None)?;
         let x = model.def_dim(GroupId::ROOT, "x", Some(3))?;
-        let group = model.def_group(GroupId::ROOT, "first")?;
+        let group = model.def_group(GroupId::ROOT, "outer")?;
         for (group, name) in [(GroupId::ROOT, "first"), (group, "inner")] {
             let var = model.def_var(group, name, Atomic::Int.into(), &[time, x])?;
             model.var_mut(var).storage.chunking = Some(Chunking::Chunked(vec![1, 2]));

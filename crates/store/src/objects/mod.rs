@@ -27,6 +27,7 @@ pub use blob::ObjectBlob;
 pub use directory::DirectoryStore;
 pub use draft::ObjectDraft;
 pub use memory::MemoryStore;
+pub use nameless::folder_of;
 pub use zip::{ZIP_SIGNATURES, ZipStore};
 pub use zip_draft::ZipDraft;
 

@@ -66,7 +66,7 @@ impl NamelessFile {
 }
 
 /// Returns the folder that a file is in.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -8,7 +8,15 @@ use super::schema;
 use crate::kinds::is_zarr;
 
 /// Leaves of the codecs without an HDF5 number those that a new variable can have.
-pub fn carry(storage: &mut Storage, format: Format) {
+///
+/// A checksum inside zstd is left out of HDF5 files, from Zarr, since HDF5's own filter has one parameter, the level, and refuses more.
+pub fn carry(storage: &mut Storage, source: Format, format: Format) {
+    if is_zarr(source)
+        && !is_zarr(format)
+        && let Some(zstd) = storage.filters.iter_mut().find(|filter| filter.id == Filter::ZSTD)
+    {
+        zstd.params.truncate(1);
+    }
     if is_zarr(format) {
         storage.named_codecs.retain(|codec| can_have_codec(codec, format.container()));
         return;

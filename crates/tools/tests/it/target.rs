@@ -335,18 +335,20 @@ fn waiting_ncgen(folder: &Path, store: &str) -> (std::process::Child, std::path:
 #[test]
 #[cfg(target_os = "linux")]
 fn next_store_removes_the_folder_of_a_killed_tool_and_not_that_of_one_that_lives() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut killed, left) = waiting_ncgen(folder.path(), "killed.zarr");
-    let (mut living, used) = waiting_ncgen(folder.path(), "living.zarr");
-    killed.kill().unwrap();
-    killed.wait().unwrap();
-    assert!(left.is_dir() && used.is_dir());
-    let store = folder.path().join("out.zarr");
-    assert_eq!(ncgen(&["-k", "nczarr3", "-o", text(&store)], TEXT), (0, String::new()));
-    assert!(!left.exists() && used.join("zarr.json").exists(), "{:?}", names(folder.path()));
-    assert!(Command::new("kill").arg(living.id().to_string()).status().unwrap().success());
-    living.wait().unwrap();
-    assert_eq!(names(folder.path()), ["out.zarr"]);
+    for next in ["out.zarr", "out.zarr.zip"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut killed, left) = waiting_ncgen(folder.path(), "killed.zarr");
+        let (mut living, used) = waiting_ncgen(folder.path(), "living.zarr");
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        assert!(left.is_dir() && used.is_dir());
+        let store = folder.path().join(next);
+        assert_eq!(ncgen(&["-k", "nczarr3", "-o", text(&store)], TEXT), (0, String::new()));
+        assert!(!left.exists() && used.join("zarr.json").exists(), "{:?}", names(folder.path()));
+        assert!(Command::new("kill").arg(living.id().to_string()).status().unwrap().success());
+        living.wait().unwrap();
+        assert_eq!(names(folder.path()), [next]);
+    }
 }
 
 #[test]

@@ -209,3 +209,23 @@ fn booleans_need_no_attributes_that_name_their_numbers() {
     assert_eq!(place.nccopy("zarr3", "b.nc", "b.zarr"), (0, String::new()));
     assert!(place.array("b.zarr", "yes").contains("\"flag_meanings\""));
 }
+
+#[test]
+fn zstd_with_a_checksum_has_one_parameter_in_netcdf4() {
+    let here = Place::new();
+    here.ncgen(
+        "zarr3",
+        "netcdf a { dimensions: x = 4; variables: int v(x); data: v = 1, 2, 3, 4; }",
+        "in.zarr",
+    );
+    let [from, to] = ["in.zarr", "sum.zarr"].map(|name| here.path(name));
+    let args = ["-k", "zarr3", "-F", "*,zstd,3,1", from.to_str().unwrap(), to.to_str().unwrap()];
+    assert_eq!(call(&args), (0, String::new()));
+    assert!(here.array("sum.zarr", "v").contains("\"checksum\": true"), "{}", here.array("sum.zarr", "v"));
+    assert_eq!(here.nccopy("nc4", "sum.zarr", "out.nc"), (0, String::new()));
+    let file = File::open(here.path("out.nc")).unwrap();
+    let id = file.variable("v").unwrap().id();
+    assert_eq!(file.model().var(id).storage.filter(Filter::ZSTD), Some(&[3][..]));
+    assert_eq!(here.nccopy("zarr3", "sum.zarr", "again.zarr"), (0, String::new()));
+    assert_eq!(here.array("again.zarr", "v"), here.array("sum.zarr", "v"));
+}
