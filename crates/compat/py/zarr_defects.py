@@ -288,6 +288,26 @@ def infinity_theirs():
             assert np.array_equal(np.asarray(data["v"][:]), theirs, equal_nan=True), (name, theirs)
 
 
+def big_endian(name):
+    with create(name) as data:
+        data.createDimension("x", 4)
+        var = data.createVariable("v", "u2", ("x",), fill_value=np.uint16(1), chunksizes=(2,), endian="big")
+        var[:2] = [5, 6]
+    with netCDF4.Dataset(url(folder / name)) as data:
+        data.set_auto_mask(False)
+        return data["v"][:].tolist()
+
+
+def big_endian_ours():
+    assert big_endian("s") == [5, 6, 1, 1]
+    assert zarr.open_group(folder / "s", mode="r")["v"][:].tolist() == [5, 6, 1, 1]
+
+
+def big_endian_theirs():
+    assert big_endian("s") == [5, 6, 256, 256], "netCDF-C is mended"
+    expect(dump(folder / "s"), "v = 5, 6, _, _ ;")
+
+
 def tools_ours():
     with create("s") as data:
         data.createVariable("v", "f8", ())[...] = 3.25

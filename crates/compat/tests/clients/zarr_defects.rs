@@ -44,6 +44,7 @@ defects! {
     long_text: long_text_is_not_cut, text_that_netcdf_c_cut_is_read;
     renamed: renaming_keeps_the_data, variables_that_netcdf_c_did_not_rename_are_read;
     infinity: infinity_is_not_quantized, quantized_numbers_of_netcdf_c_are_read;
+    big_endian: missing_chunks_have_the_fill_value_in_big_endian_arrays, missing_chunks_of_netcdf_c_have_the_fill_value;
     tools: tools_take_stores_and_scalars, scalars_of_netcdf_c_are_read;
 }
 
