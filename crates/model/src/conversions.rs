@@ -193,7 +193,10 @@ impl Value {
     pub fn atomic(&self) -> Result<&Values> {
         match self {
             Value::Atomic(values) => Ok(values),
-            Value::Vlen(list) if list.len() == 1 => list[0].atomic(),
+            Value::Vlen(list) => match &list[..] {
+                [Value::Atomic(values)] => Ok(values),
+                _ => Err(Error::new(Code::EBADTYPE, "the list is empty, or not of an atomic type")),
+            },
             _ => Err(Error::new(Code::EBADTYPE, "the value is not of an atomic type")),
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! A chunk is missing if the request for its bytes finds no object, so no request is sent only to ask whether a chunk exists.
 
+use std::ops::RangeInclusive;
+
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{ByteRange, Fetched};
 
@@ -15,8 +17,8 @@ struct ObjectRequest {
     name: String,
     object: String,
     range: ByteRange,
-    /// Number of bytes that the chunk must have, if no filter makes another number of them.
-    raw_len: Option<u64>,
+    /// Numbers of bytes that the chunk may have, if no filter makes another number of them.
+    raw_len: Option<RangeInclusive<u64>>,
 }
 
 impl ObjectRequest {
@@ -31,7 +33,7 @@ impl ObjectRequest {
                     let what = format!("{len} bytes at byte {start} are past the end, it has {total} bytes");
                     Err(Error::new(Code::ETRUNC, what))
                 }
-                _ => check_raw(self.raw_len, has).map(|()| Some(found)),
+                _ => check_raw(self.raw_len.as_ref(), has).map(|()| Some(found)),
             }
         };
         checked().map_err(|error| error.at(&self.name))
@@ -42,10 +44,11 @@ impl ObjectRequest {
 ///
 /// # Errors
 /// `NC_ETRUNC` for fewer bytes, and for more of them: the chunk is that of another shape or data type.
-fn check_raw(raw_len: Option<u64>, has: u64) -> Result<()> {
+fn check_raw(raw_len: Option<&RangeInclusive<u64>>, has: u64) -> Result<()> {
     match raw_len {
-        Some(len) if len != has => {
-            Err(Error::new(Code::ETRUNC, format!("stored with {has} bytes, not {len}, and without codecs")))
+        Some(lens) if !lens.contains(&has) => {
+            let what = format!("stored with {has} bytes, not {}, and without codecs", lens.start());
+            Err(Error::new(Code::ETRUNC, what))
         }
         _ => Ok(()),
     }
@@ -71,7 +74,9 @@ impl StoredChunks<'_> {
 
     fn request(&self, key: &[u64], location: ChunkLocation, range: ByteRange) -> Result<ObjectRequest> {
         let is_raw = location.mask().is_some_and(|mask| self.chain.is_identity(mask));
-        let raw_len = is_raw.then_some(self.chunk_len);
+        // NetCDF-C has written scalars in chunks of several elements, of which the first counts.
+        let most = if key.is_empty() { u64::MAX } else { self.chunk_len };
+        let raw_len = is_raw.then_some(self.chunk_len..=most);
         Ok(ObjectRequest { name: self.name(key, location), object: self.objects()?.key(key), range, raw_len })
     }
 

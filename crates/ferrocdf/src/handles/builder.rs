@@ -8,7 +8,7 @@ use ferrocdf_model::{
 };
 
 use super::paths::find_dim;
-use super::{GroupMut, VariableMut};
+use super::{GroupMut, VariableMut, put_attribute};
 use crate::define_filter;
 
 /// A variable that is being defined; [`VariableBuilder::create`] defines it.
@@ -202,7 +202,7 @@ impl<'f> VariableBuilder<'f> {
             self.add_filters(model, var, specification)?;
         }
         for (name, value) in &self.attributes {
-            model.put_attr(Owner::Var(var), name, value.clone())?;
+            put_attribute(model, Owner::Var(var), name, value.clone())?;
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Class, Field, Model, Type, TypeId, Value};
 
+use crate::nested::elements_of;
+
 /// Checks that values are of a type: nothing is converted, cut or padded when they are written.
 ///
 /// # Errors
@@ -44,7 +46,7 @@ fn check(model: &Model, ty: Type, value: &Value) -> Result<()> {
 }
 
 fn check_field(model: &Model, field: &Field, value: &Value) -> Result<()> {
-    let count = field.shape.iter().product();
+    let count = elements_of(field);
     match (field.ty, value) {
         (Type::Atomic(_), value) => check_atomic(field.ty, count, value),
         (_, Value::Array(values)) if values.len() == count => {

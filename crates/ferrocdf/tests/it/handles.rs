@@ -106,6 +106,10 @@ fn names_and_scopes_that_no_file_can_have_are_refused_at_once() {
         (message(group.variable_mut("w").unwrap().rename("b")), Code::ENAMEINUSE),
         (message(file.add_variable::<i32>("v", &["/a/b/y"])), Code::EBADDIM),
         (message(file.put_attribute("_NCProperties", "x")), Code::ENAMEINUSE),
+        (
+            message(file.build_variable("n", Atomic::Int, &[]).attribute("DIMENSION_LIST", 1i32).create()),
+            Code::ENAMEINUSE,
+        ),
         (message(file.add_compound_type("n", &[])), Code::EINVAL),
         (message(file.add_compound_type("n", &[("a", point), ("a", point)])), Code::ENAMEINUSE),
         (message(file.add_compound_type_with_arrays("n", &[("a", point, &[usize::MAX, 4])])), Code::EINVAL),
