@@ -177,6 +177,12 @@ impl Overlay {
             let next = at.checked_add(bytes.len() as u64).filter(|_| at >= end);
             end = next.ok_or_else(|| bad(format!("{WHAT}: the entry for byte {at} overlaps another")))?;
         }
+        // What is read is bounded by the size of the file, so the image must not make it up.
+        let (size, images) = (under.size()?, over.values().map(|bytes| bytes.len() as u64).sum());
+        if end > size.saturating_add(images) {
+            let what = format!("{WHAT}: an entry ends at byte {end}, and the file has {size} bytes");
+            return Err(bad(what));
+        }
         Ok(Overlay { under, over, end })
     }
 }
@@ -301,6 +307,13 @@ mod tests {
     fn overlapping_entries_are_an_error() {
         let over = BTreeMap::from([(2, vec![0; 4]), (5, vec![0])]);
         assert!(Overlay::over(Arc::new(MemoryBlob::default()), over).is_err());
+    }
+
+    #[test]
+    fn an_image_does_not_make_the_file_longer_than_its_bytes() {
+        let over =
+            |at| Overlay::over(Arc::new(MemoryBlob::new(vec![0; 10])), BTreeMap::from([(at, vec![0; 4])]));
+        assert!(over(10).is_ok() && over(11).is_err() && over(1 << 57).is_err());
     }
 
     #[test]

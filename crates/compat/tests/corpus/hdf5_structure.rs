@@ -23,6 +23,8 @@ fn without_place(text: &str) -> Option<&str> {
             if !title.contains("superblock") && !words.any(|word| printed.contains(word)) {
                 return Some(line.trim_start());
             }
+        } else if let Some((_, at)) = line.rsplit_once(" of the global heap collection at ") {
+            printed.insert(at);
         } else if first.starts_with("0x") {
             printed.insert(first);
             title = if line.starts_with("0x") { line } else { title };
