@@ -42,7 +42,7 @@ pub extern "C" fn nc_get_chunk_cache(size: Out<usize>, places: Out<usize>, preem
     })
 }
 
-/// Returns the cache of a variable of a netCDF-4 file. Nothing depends on it here, but it is told.
+/// Returns the cache of a variable of a netCDF-4 file. This library ignores it; programs read back what they set.
 fn cache_of(ncid: c_int, varid: c_int) -> Result<Cache> {
     let (file, group) = find_enhanced(ncid)?;
     file.file().look(|model| Ok(file.caches.get(model, variable(model, group, varid)?)))

@@ -31,8 +31,8 @@ fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uin
     })
 }
 
-/// Returns the parameters of a filter that must be available; `None` if the variable does not go through it. Whatever happens,
-/// the caller is told whether it does.
+/// Returns the parameters of a filter that must be available; `None` if the variable does not go through it. The caller
+/// learns whether it does in any case, also before an error.
 fn named<const COUNT: usize>(
     ncid: c_int,
     varid: c_int,

@@ -89,7 +89,7 @@ pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8,
                 Type::User(id) => match &model.user_type(id).class {
                     Class::Vlen(base) => copy_list(model, *base, from, to)?,
                     Class::Compound { size, fields } => {
-                        // What lies between the fields comes along.
+                        // The bytes between the fields are copied too.
                         to.copy_from_nonoverlapping(from, *size);
                         for field in fields {
                             let (from, to) = (from.add(field.offset), to.add(field.offset));

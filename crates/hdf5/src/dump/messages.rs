@@ -5,7 +5,6 @@ use ferrocdf_bytes::{Dumper, Record, Result};
 use super::{Walk, path_in, raw, trees};
 use crate::dataset::virtual_layout::mapping::MappingList;
 use crate::groups::message as link;
-use crate::heaps::GlobalHeap;
 use crate::messages::small::{
     CacheImage, Continuation, DriverInfo, GroupInfo, ModificationTime, ReferenceCount, SharedMessageTable,
     SymbolTable, TreeSizes,
@@ -205,7 +204,7 @@ impl Walk<'_> {
         const WHAT: &str = "mappings of a virtual dataset";
         let HeapId { collection: at, index } = id;
         self.write(&format!("    {WHAT}, object {index} of the global heap collection at {at}\n"))?;
-        let object = match GlobalHeap::default().object(&self.source, id) {
+        let object = match self.collections.object(&self.source, id) {
             Ok(object) => object,
             Err(error) => return self.problem(&error),
         };

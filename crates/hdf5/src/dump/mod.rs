@@ -23,6 +23,7 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Dumper, Error, Record, Result, lookup3};
 use ferrocdf_store::Blob;
 
+use crate::heaps::GlobalHeap;
 use crate::source::ORDER;
 use crate::superblock::{DriverBlock, SIGNATURE, Stored, locate};
 use crate::wire::{CHECKSUM, bad};
@@ -56,8 +57,9 @@ pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
     };
     let left = source.blob.size()?.saturating_mul(TIMES);
     let (seen, failed, first) = (HashSet::new(), 0, None);
+    let (names, collections) = (HashMap::new(), GlobalHeap::default());
     let mut walk =
-        Walk { source, out, waiting: vec![], next: vec![], seen, left, names: HashMap::new(), failed, first };
+        Walk { source, out, waiting: vec![], next: vec![], seen, left, names, collections, failed, first };
     if let Err(error) = opened {
         walk.problem(&error)?;
     }
@@ -91,6 +93,8 @@ struct Walk<'a> {
     left: u64,
     /// Data of local heaps.
     names: HashMap<Address, Rc<[u8]>>,
+    /// Collections with mappings of virtual layouts, which several layouts may name.
+    collections: GlobalHeap,
     /// The number of structures that cannot be read, and what is wrong with the first.
     failed: u64,
     first: Option<Error>,
