@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use object_store::ClientOptions;
 use object_store::client::{
@@ -105,6 +106,20 @@ impl HttpService for ClientService {
             }
         }
     }
+}
+
+/// Sends a request and returns the body of its answer.
+///
+/// # Errors
+/// The reason in words. A request that fails is noted by the client too, with more words.
+pub(crate) async fn body_of(client: &HttpClient, request: HttpRequest) -> Result<Bytes, String> {
+    let response = client.execute(request).await.map_err(|error| error.to_string())?;
+    let status = response.status();
+    if !status.is_success() {
+        return Err(format!("status {status}"));
+    }
+    let body = response.into_body().collect().await.map_err(|error| error.to_string())?;
+    Ok(body.to_bytes())
 }
 
 /// Wakes a thread that waits for a future.

@@ -240,3 +240,26 @@ fn netcdf_c_and_h5py_read_the_same_from_the_same_servers() {
     let url = scene.url(Endpoint, name);
     assert!(Location::parse(url.as_bytes()).is_ok());
 }
+
+/// The token service of moto issues keys of a role, and its buckets are read with them.
+#[test]
+fn role_of_a_profile_is_assumed() {
+    let scene = Scene::new();
+    let home = tempfile::tempdir().expect("a folder");
+    let config = home.path().join("config");
+    let profiles = "[profile work]\nrole_arn = arn:aws:iam::123456789012:role/reader\nsource_profile = base\n\
+                    [profile base]\naws_access_key_id = AKID\naws_secret_access_key = hush\n";
+    std::fs::write(&config, profiles).expect("it can be written");
+    let dump = |settings: &str| {
+        let url = format!("{}{settings}", scene.url(S3, "z4.nc"));
+        let variables = format!("AWS_CONFIG_FILE={} FERROCDF_LOG=requests", config.display());
+        scene.run(&format!("{variables} $TOOLS/ncdump -n same '{url}' 2>&1"), "", "").0
+    };
+    let [with_keys, with_role] = ["", "&aws.profile=work"].map(dump);
+    let (requests, text): (Vec<_>, Vec<_>) = with_role.lines().partition(|line| line.contains("HTTP"));
+    println!("{requests:?}");
+    assert!(requests.iter().any(|line| line.contains("POST")), "{requests:?}");
+    let wanted: Vec<_> = with_keys.lines().filter(|line| !line.contains("HTTP")).collect();
+    assert_eq!(text, wanted);
+    assert!(text.iter().any(|line| line.contains("tas =")));
+}

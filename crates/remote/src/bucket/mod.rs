@@ -8,7 +8,11 @@ mod azure;
 mod credentials;
 mod gcs;
 mod multipart;
+mod process;
+mod role;
 mod s3;
+mod sign_on;
+mod temporary_keys;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

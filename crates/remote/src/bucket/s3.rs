@@ -1,16 +1,23 @@
 //! Buckets of S3: endpoint, region, addressing, credentials.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ferrocdf_bytes::Result;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::ClientOptions;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredentialProvider};
+use object_store::client::{HttpClient, HttpConnector};
 
 use super::credentials::{Credentials, find};
+use super::process::CredentialProcess;
+use super::role::AssumedRole;
+use super::sign_on::Portal;
+use super::temporary_keys::TemporaryKeys;
 use super::{Built, Recipe, Source, Variant, no_retries, unusable};
 use crate::connector::{Connector, block_on};
 use crate::explain::Service;
 use crate::location::S3Target;
-use crate::settings::{Addressing, Settings, is_requester, parse_addressing, read_profile};
+use crate::settings::{Addressing, Profiles, Settings, is_requester, parse_addressing};
 
 /// Settings of the client of a bucket of S3.
 #[derive(Debug)]
@@ -24,14 +31,20 @@ pub(crate) struct S3 {
     credentials: Credentials,
     source: Source,
     metadata_endpoint: Option<String>,
+    /// URL of the Security Token Service, if it is not that of AWS.
     sts_endpoint: Option<String>,
+    /// URL of the portal of sign-ons, if it is not that of AWS.
+    sso_endpoint: Option<String>,
+    /// The folder in which the tool of AWS keeps the tokens of sign-ons.
+    sso_cache: Option<PathBuf>,
 }
 
 impl S3 {
     /// Takes the settings together. Reads the files of AWS, and sends no request.
     pub(crate) fn new(target: &S3Target, settings: &Settings) -> Result<S3> {
         let environment = &settings.environment;
-        let profile = read_profile(settings)?;
+        let profiles = Profiles::read(settings)?;
+        let profile = profiles.chosen(settings)?;
         let text = |key: &str| profile.get(key).map(str::to_string);
         // An endpoint that the settings name does not hold for URLs that name one themselves.
         let named = || {
@@ -55,7 +68,7 @@ impl S3 {
         let in_profile = || parse_addressing(profile.get("s3.addressing_style")?)?;
         let addressing = settings.addressing.or(target.addressing).or_else(in_profile).unwrap_or(by_default);
         let pays = || environment.get("AWS_REQUEST_PAYER").is_some_and(|value| is_requester(&value));
-        let (credentials, source) = find(settings, &profile, is_aws)?;
+        let (credentials, source) = find(settings, &profiles, &profile, is_aws)?;
         Ok(S3 {
             bucket: target.bucket.clone(),
             endpoint,
@@ -65,17 +78,15 @@ impl S3 {
             credentials,
             source,
             metadata_endpoint: environment.get("AWS_EC2_METADATA_SERVICE_ENDPOINT"),
-            sts_endpoint: environment.first(&["AWS_ENDPOINT_URL_STS"]),
+            sts_endpoint: environment.first(&["AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL"]),
+            sso_endpoint: environment.first(&["AWS_ENDPOINT_URL_SSO", "AWS_ENDPOINT_URL"]),
+            sso_cache: environment.in_home(".aws/sso/cache"),
         })
     }
 
     /// Returns the URL of the endpoint, with the bucket if requests name it by the host.
     fn endpoint(&self, region: &str) -> String {
-        let usual = || {
-            let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
-            format!("https://s3.{region}.{domain}")
-        };
-        let endpoint = self.endpoint.clone().unwrap_or_else(usual);
+        let endpoint = self.endpoint.clone().unwrap_or_else(|| of_aws("s3", region));
         let endpoint = endpoint.trim_end_matches('/');
         match (self.addressing, endpoint.split_once("://")) {
             (Addressing::VirtualHost, Some((scheme, host))) => format!("{scheme}://{}.{host}", self.bucket),
@@ -95,7 +106,9 @@ impl Recipe for S3 {
 
     fn build(&self, connector: Connector, variant: &Variant) -> Result<Built> {
         let region = variant.region.as_deref().unwrap_or(&self.region);
-        let mut builder = AmazonS3Builder::new()
+        let unsigned = Credentials::None;
+        let credentials = if variant.is_unsigned { &unsigned } else { &self.credentials };
+        let builder = AmazonS3Builder::new()
             .with_bucket_name(&self.bucket)
             .with_region(region)
             .with_endpoint(self.endpoint(region))
@@ -105,9 +118,31 @@ impl Recipe for S3 {
             .with_disable_bulk_delete(true)
             .with_request_payer(self.requester_pays)
             .with_retry(no_retries())
-            .with_http_connector(connector);
-        builder = match &self.credentials {
-            _ if variant.is_unsigned => builder.with_skip_signature(true),
+            .with_http_connector(connector.clone());
+        let builder = self.with_credentials(builder, credentials, &connector)?;
+        let store = Arc::new(builder.build().map_err(|error| unusable(&self.bucket, &error))?);
+        let credentials = store.credentials().clone();
+        let check = Box::new(move || block_on(credentials.get_credential()).map(drop));
+        Ok(Built { store, check })
+    }
+}
+
+impl S3 {
+    /// Tells a client its credentials.
+    fn with_credentials(
+        &self,
+        builder: AmazonS3Builder,
+        credentials: &Credentials,
+        connector: &Connector,
+    ) -> Result<AmazonS3Builder> {
+        use AmazonS3ConfigKey::{
+            ContainerAuthorizationTokenFile, ContainerCredentialsFullUri, ContainerCredentialsRelativeUri,
+            RoleArn, RoleSessionName, StsEndpoint, WebIdentityTokenFile,
+        };
+        let client = || -> Result<HttpClient> {
+            connector.connect(&ClientOptions::default()).map_err(|error| unusable(&self.bucket, &error))
+        };
+        Ok(match credentials {
             Credentials::None => builder.with_skip_signature(true),
             Credentials::Keys { id, secret, token } => {
                 let builder = builder.with_access_key_id(id).with_secret_access_key(secret.expose());
@@ -117,7 +152,6 @@ impl Recipe for S3 {
                 }
             }
             Credentials::WebIdentity { token_file, role, session } => {
-                use AmazonS3ConfigKey::{RoleArn, RoleSessionName, StsEndpoint, WebIdentityTokenFile};
                 let mut builder =
                     builder.with_config(WebIdentityTokenFile, token_file).with_config(RoleArn, role);
                 if let Some(session) = session {
@@ -128,22 +162,50 @@ impl Recipe for S3 {
                     None => builder,
                 }
             }
-            Credentials::Container { uri } => {
-                builder.with_config(AmazonS3ConfigKey::ContainerCredentialsRelativeUri, uri)
-            }
+            Credentials::Container { uri } => builder.with_config(ContainerCredentialsRelativeUri, uri),
             Credentials::Pod { uri, token_file } => builder
-                .with_config(AmazonS3ConfigKey::ContainerCredentialsFullUri, uri)
-                .with_config(AmazonS3ConfigKey::ContainerAuthorizationTokenFile, token_file),
+                .with_config(ContainerCredentialsFullUri, uri)
+                .with_config(ContainerAuthorizationTokenFile, token_file),
             Credentials::Metadata => match &self.metadata_endpoint {
                 Some(endpoint) => builder.with_metadata_endpoint(endpoint),
                 None => builder,
             },
-        };
-        let store = Arc::new(builder.build().map_err(|error| unusable(&self.bucket, &error))?);
-        let credentials = store.credentials().clone();
-        let check = Box::new(move || block_on(credentials.get_credential()).map(drop));
-        Ok(Built { store, check })
+            Credentials::Role { role, base } => {
+                let endpoint = self.sts_endpoint.clone().unwrap_or_else(|| of_aws("sts", &self.region));
+                let (role, region) = (role.clone(), self.region.clone());
+                let base = self.provider(base, connector)?;
+                let issuer = AssumedRole { role, client: client()?, endpoint, region, base };
+                builder.with_credentials(Arc::new(TemporaryKeys::new(issuer)))
+            }
+            Credentials::SignOn(sign_on) => {
+                let usual = || of_aws("portal.sso", &sign_on.region);
+                let endpoint = self.sso_endpoint.clone().unwrap_or_else(usual);
+                let cache = self.sso_cache.clone();
+                let issuer = Portal { sign_on: sign_on.clone(), client: client()?, endpoint, cache };
+                builder.with_credentials(Arc::new(TemporaryKeys::new(issuer)))
+            }
+            Credentials::Process { command } => {
+                builder.with_credentials(Arc::new(TemporaryKeys::new(CredentialProcess(command.clone()))))
+            }
+        })
     }
+
+    /// Returns the provider of credentials that sign requests to other services than the bucket.
+    fn provider(&self, credentials: &Credentials, connector: &Connector) -> Result<AwsCredentialProvider> {
+        let builder = AmazonS3Builder::new()
+            .with_bucket_name(&self.bucket)
+            .with_region(&self.region)
+            .with_retry(no_retries())
+            .with_http_connector(connector.clone());
+        let store = self.with_credentials(builder, credentials, connector)?.build();
+        Ok(store.map_err(|error| unusable(&self.bucket, &error))?.credentials().clone())
+    }
+}
+
+/// Returns the URL of a service of AWS in a region.
+fn of_aws(service: &str, region: &str) -> String {
+    let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
+    format!("https://{service}.{region}.{domain}")
 }
 
 #[cfg(test)]

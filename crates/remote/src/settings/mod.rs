@@ -18,7 +18,7 @@ use crate::http::RequestRecord;
 
 pub use environment::Environment;
 pub(crate) use environment::Variables;
-pub(crate) use profiles::{Profile, read_profile};
+pub(crate) use profiles::{Profile, Profiles};
 pub use secret::Secret;
 
 /// A time that no request takes.

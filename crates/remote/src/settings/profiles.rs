@@ -32,50 +32,104 @@ impl std::fmt::Debug for Profile {
     }
 }
 
-/// Reads the profile that the settings ask for from both files. Keys of the credentials file win, as the guide has it.
-///
-/// # Errors
-/// `NC_EAUTH` if a profile was asked for by name and no file has it.
-pub(crate) fn read_profile(settings: &Settings) -> Result<Profile> {
-    let environment = &settings.environment;
-    let file = |set: &Option<PathBuf>, variable, default| {
-        let named = set.clone().or_else(|| environment.get(variable).map(PathBuf::from));
-        named.or_else(|| environment.in_home(default))
-    };
-    let config = file(&settings.aws_config_file, "AWS_CONFIG_FILE", ".aws/config");
-    let credentials = file(&settings.aws_credentials_file, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials");
-    let asked = settings.profile.clone().or_else(|| environment.get("AWS_PROFILE"));
-    let name = asked.clone().unwrap_or_else(|| "default".to_string());
+/// The profiles of both files.
+#[derive(Debug)]
+pub(crate) struct Profiles {
+    config: ProfileFile,
+    credentials: ProfileFile,
+}
 
-    let mut profile = Profile { name: name.clone(), keys: BTreeMap::new() };
-    let mut found = false;
-    for (path, is_config) in [(&config, true), (&credentials, false)] {
-        let Some(sections) = path.as_deref().map(read_sections).transpose()?.flatten() else { continue };
-        for (section, keys) in &sections {
-            if section_profile(section, is_config) == Some(name.as_str()) {
-                found = true;
-                profile.keys.extend(keys.clone());
+/// A file of profiles, and its sections. There are none if there is no file.
+struct ProfileFile {
+    path: Option<PathBuf>,
+    sections: Sections,
+}
+
+impl std::fmt::Debug for ProfileFile {
+    /// Shows no values, since some are secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ProfileFile").field(&self.path).finish()
+    }
+}
+
+impl ProfileFile {
+    fn read(path: Option<PathBuf>) -> Result<ProfileFile> {
+        let sections = path.as_deref().map(read_sections).transpose()?.flatten().unwrap_or_default();
+        Ok(ProfileFile { path, sections })
+    }
+}
+
+impl Profiles {
+    /// Reads both files.
+    ///
+    /// # Errors
+    /// Those of the system, but for a file that is not there.
+    pub(crate) fn read(settings: &Settings) -> Result<Profiles> {
+        let environment = &settings.environment;
+        let file = |set: &Option<PathBuf>, variable, default| {
+            let named = set.clone().or_else(|| environment.get(variable).map(PathBuf::from));
+            ProfileFile::read(named.or_else(|| environment.in_home(default)))
+        };
+        Ok(Profiles {
+            config: file(&settings.aws_config_file, "AWS_CONFIG_FILE", ".aws/config")?,
+            credentials: file(
+                &settings.aws_credentials_file,
+                "AWS_SHARED_CREDENTIALS_FILE",
+                ".aws/credentials",
+            )?,
+        })
+    }
+
+    /// Returns the profile that the settings ask for. Without a wish it is `default`, with no keys if no file has it.
+    ///
+    /// # Errors
+    /// `NC_EAUTH` if a profile was asked for by name and no file has it.
+    pub(crate) fn chosen(&self, settings: &Settings) -> Result<Profile> {
+        match settings.profile.clone().or_else(|| settings.environment.get("AWS_PROFILE")) {
+            Some(name) => self.get(&name),
+            None => Ok(self.find("default").unwrap_or_default()),
+        }
+    }
+
+    /// Returns the profile of this name.
+    ///
+    /// # Errors
+    /// `NC_EAUTH` if no file has it.
+    pub(crate) fn get(&self, name: &str) -> Result<Profile> {
+        self.find(name).ok_or_else(|| {
+            let files = [&self.config, &self.credentials];
+            let paths: Vec<_> =
+                files.iter().flat_map(|file| &file.path).map(|path| path.display().to_string()).collect();
+            let what = format!("the AWS profile {name:?} is in no file; looked in: {}", paths.join(", "));
+            Error::new(Code::EAUTH, what)
+        })
+    }
+
+    /// Returns a key of a section of the file `config`, such as `sso-session NAME`.
+    pub(crate) fn in_section(&self, section: &str, key: &str) -> Option<&str> {
+        let found = self.config.sections.iter().find(|(title, _)| title == section);
+        found.and_then(|(_, keys)| keys.get(key)).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Finds a profile in both files. Keys of the credentials file win, as the guide has it.
+    fn find(&self, name: &str) -> Option<Profile> {
+        let mut profile = Profile { name: name.to_string(), keys: BTreeMap::new() };
+        let mut is_found = false;
+        for (file, is_config) in [(&self.config, true), (&self.credentials, false)] {
+            for (section, keys) in &file.sections {
+                if section_profile(section, is_config) == Some(name) {
+                    is_found = true;
+                    profile.keys.extend(keys.clone());
+                }
             }
         }
         // An endpoint may be in a section of its own, which the profile names.
         let services = profile.get("services").map(|services| format!("services {services}"));
-        let shared = services.and_then(|title| sections.iter().find(|(section, _)| **section == title));
-        if let Some(url) = shared.and_then(|(_, keys)| keys.get("s3.endpoint_url")) {
-            profile.keys.entry("s3.endpoint_url".to_string()).or_insert_with(|| url.clone());
+        if let Some(url) = services.and_then(|title| self.in_section(&title, "s3.endpoint_url")) {
+            profile.keys.entry("s3.endpoint_url".to_string()).or_insert_with(|| url.to_string());
         }
+        is_found.then_some(profile)
     }
-    if asked.is_some() && !found {
-        let shown = |path: &Option<PathBuf>| {
-            path.as_deref().map_or_else(|| "no file".to_string(), |path| path.display().to_string())
-        };
-        let what = format!(
-            "the AWS profile {name:?} is neither in {} nor in {}",
-            shown(&config),
-            shown(&credentials)
-        );
-        return Err(Error::new(Code::EAUTH, what));
-    }
-    Ok(profile)
 }
 
 /// Returns the profile that a section is of; `None` for other sections.
@@ -173,7 +227,8 @@ region = nowhere
         let mut variables =
             vec![("AWS_CONFIG_FILE", &*shown[0]), ("AWS_SHARED_CREDENTIALS_FILE", &*shown[1])];
         variables.extend(profile.map(|profile| ("AWS_PROFILE", profile)));
-        read_profile(&Settings { environment: Environment::of(variables), ..Settings::default() })
+        let settings = Settings { environment: Environment::of(variables), ..Settings::default() };
+        Profiles::read(&settings)?.chosen(&settings)
     }
 
     #[test]
@@ -201,7 +256,7 @@ region = nowhere
         assert_eq!(read(Some("two words"), CONFIG, credentials).unwrap().get("region"), Some("mine"));
         let error = read(Some("shadow"), CONFIG, credentials).unwrap_err();
         assert_eq!(error.code, Code::EAUTH);
-        assert!(error.what.starts_with("the AWS profile \"shadow\" is neither in"), "{error}");
+        assert!(error.what.starts_with("the AWS profile \"shadow\" is in no file; looked in: "), "{error}");
     }
 
     #[test]

@@ -330,7 +330,8 @@ fn profile_that_cannot_be_used_is_told_when_the_url_is_opened() {
         aws_config_file: Some(file.clone()),
         ..settings(&[])
     };
-    for (profile, words) in [("r", "assumes a role"), ("absent", "the AWS profile \"absent\" is neither in")]
+    for (profile, words) in
+        [("r", "the AWS profile \"p\" is in no file"), ("absent", "the AWS profile \"absent\" is in no file")]
     {
         let error = open("s3://bucket/a", &set(profile)).unwrap_err();
         assert_eq!(error.code, Code::EAUTH);

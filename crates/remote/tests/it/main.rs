@@ -1,5 +1,6 @@
 //! Tests of remote stores against a server on loopback.
 
+mod aws_credentials;
 mod bucket;
 mod clouds;
 mod faults;
