@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use base64::prelude::{BASE64_STANDARD, Engine};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Expected, Listing, Version};
 use ureq::http::header::{HeaderName, HeaderValue};
@@ -11,10 +10,10 @@ use ureq::http::{Method, Request, Uri};
 use crate::explain::{Service, Signing, explain};
 use crate::http::{
     Answer, Cause, Client, Deadline, Failure, Get, Outcome, Refusal, SendOptions, Sink, Upload, Validator,
-    WireRange, is_repeatable, redacted,
+    WireRange, basic, is_repeatable, redacted,
 };
 use crate::location::WebTarget;
-use crate::settings::{Secret, Settings};
+use crate::settings::Settings;
 use crate::text::percent_encode_path;
 use crate::transfer::Transfer;
 
@@ -31,15 +30,8 @@ impl Web {
     pub(crate) fn new(client: Arc<Client>, target: WebTarget, settings: &Settings) -> Result<Web> {
         let user = target.user.clone().or_else(|| settings.user.clone());
         let password = target.password.clone().or_else(|| settings.password.clone());
-        let authorization = user.map(|user| {
-            let pair = format!("{user}:{}", password.as_ref().map_or("", Secret::expose));
-            let mut value = HeaderValue::try_from(format!("Basic {}", BASE64_STANDARD.encode(pair)))
-                .map_err(|_| {
-                    Error::new(Code::EAUTH, "the user name or the password has control characters")
-                })?;
-            value.set_sensitive(true);
-            Ok(value)
-        });
+        let authorization =
+            user.map(|user| basic(&user, password.as_ref()).map_err(|what| Error::new(Code::EAUTH, what)));
         Ok(Web { client, target, authorization: authorization.transpose()? })
     }
 

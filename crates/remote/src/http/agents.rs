@@ -3,14 +3,15 @@
 //! The decision that shaped it: pools belong to the process that made them. After a `fork` the child makes pools of its own, since
 //! two processes on one connection would read each other's answers.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ureq::http::Uri;
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, ClientCert, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Proxy};
 
-use super::fault::{Cause, Fault, Retry};
+use super::fault::Fault;
 use super::options::Options;
 use crate::settings::Secret;
 
@@ -68,9 +69,7 @@ impl Agents {
         if let Some((_, agent)) = made.agents.iter().find(|(known, _)| *known == route) {
             return Ok(agent.clone());
         }
-        let refused =
-            |what| Fault { cause: Cause::Transport(what), retry: Retry::Never, is_ambiguous: false };
-        let agent = make(&route, options).map_err(refused)?;
+        let agent = make(&route, options).map_err(Fault::of_settings)?;
         made.agents.push((route, agent.clone()));
         Ok(agent)
     }
@@ -107,19 +106,42 @@ fn tls(options: &Options) -> Result<TlsConfig, String> {
     let roots = match options.ca_file.read()? {
         None => RootCerts::WebPki,
         Some(pem) => {
-            let certificates: Vec<_> = parse_pem(&pem)
-                .filter_map(|item| match item {
-                    Ok(PemItem::Certificate(certificate)) => Some(certificate),
-                    _ => None,
-                })
-                .collect();
+            let certificates = certificates(&pem);
             if certificates.is_empty() {
                 return Err(format!("{:?} has no certificates in PEM", options.ca_file));
             }
             RootCerts::new_with_certs(&certificates)
         }
     };
-    Ok(TlsConfig::builder().root_certs(roots).disable_verification(!options.verify_peer).build())
+    let own = options.client_certificate.as_ref().map(own_certificate).transpose()?;
+    let builder = TlsConfig::builder().root_certs(roots).client_cert(own);
+    Ok(builder.disable_verification(!options.verify_peer).build())
+}
+
+/// Reads the certificate of this client, and its key.
+fn own_certificate([certificate, key]: &[PathBuf; 2]) -> Result<ClientCert, String> {
+    let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    let chain = certificates(&read(certificate)?);
+    if chain.is_empty() {
+        return Err(format!("{} has no certificates in PEM", certificate.display()));
+    }
+    let found = parse_pem(&read(key)?).find_map(|item| match item {
+        Ok(PemItem::PrivateKey(key)) => Some(key),
+        _ => None,
+    });
+    let found = found.ok_or_else(|| {
+        format!("{} has no private key in PEM; an encrypted one has to be decrypted before", key.display())
+    })?;
+    Ok(ClientCert::new_with_certs(&chain, found))
+}
+
+/// Returns the certificates in a text of PEM.
+fn certificates(pem: &[u8]) -> Vec<Certificate<'static>> {
+    let certificate = |item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    };
+    parse_pem(pem).filter_map(certificate).collect()
 }
 
 #[cfg(test)]

@@ -62,6 +62,11 @@ impl Fault {
         Fault { cause: Cause::Answer(what.into()), retry: Retry::Never, is_ambiguous: true }
     }
 
+    /// Settings do not let the request be sent.
+    pub(crate) fn of_settings(what: String) -> Fault {
+        Fault { cause: Cause::Transport(what), retry: Retry::Never, is_ambiguous: false }
+    }
+
     /// Makes a fault of a connection that ended too early.
     pub(crate) fn cut_short(what: impl Into<String>) -> Fault {
         Fault { cause: Cause::Transport(what.into()), retry: Retry::Backoff, is_ambiguous: true }

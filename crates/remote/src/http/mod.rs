@@ -5,6 +5,7 @@
 
 mod agents;
 mod fault;
+mod netrc;
 mod object;
 mod options;
 mod range;
@@ -18,10 +19,11 @@ use std::io::Read;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ureq::http::header::CONTENT_LENGTH;
+use ureq::http::header::{AUTHORIZATION, CONTENT_LENGTH};
 use ureq::http::{HeaderMap, Method, Request, Response};
 
 pub(crate) use fault::{Cause, Failure, Fault, NO_ADDRESS, Refusal, redacted};
+pub(crate) use netrc::basic;
 pub(crate) use object::{Get, Outcome, Sink, Validator};
 pub(crate) use options::Options;
 pub(crate) use range::WireRange;
@@ -184,6 +186,12 @@ impl Client {
                 return Err(Fault::of_client(ureq::Error::Timeout(ureq::Timeout::Global)));
             };
             let agent = self.agents.get(head.uri(), &self.options)?;
+            if let (true, Some(netrc), Some(host)) = (follows, &self.options.netrc, head.uri().host())
+                && !head.headers().contains_key(AUTHORIZATION)
+            {
+                let found = netrc.authorization(host).map_err(Fault::of_settings)?;
+                found.map(|value| head.headers_mut().insert(AUTHORIZATION, value));
+            }
             let response = match body {
                 Upload::Nothing => run(&agent, head.clone(), left),
                 Upload::Bytes(bytes) => run(&agent, head.clone().map(|()| bytes), left),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::netrc::Netrc;
 use crate::settings::{Environment, Observer, Secret, Settings};
 
 /// Files in which systems keep the certificates that they trust: Debian, Fedora, SUSE, Alpine and BSD.
@@ -24,6 +25,9 @@ pub(crate) struct Options {
     pub in_flight: usize,
     pub whole_limit: u64,
     pub user_agent: String,
+    pub netrc: Option<Netrc>,
+    /// Files of the certificate of this client and of its key.
+    pub client_certificate: Option<[PathBuf; 2]>,
     pub ca_file: CaFile,
     pub verify_peer: bool,
     pub proxies: Proxies,
@@ -55,6 +59,15 @@ impl Options {
             in_flight: settings.in_flight(),
             whole_limit: settings.whole_limit(),
             user_agent: settings.user_agent.clone().unwrap_or_else(default_agent),
+            netrc: settings
+                .netrc_file
+                .clone()
+                .or_else(|| environment.get("NETRC").map(PathBuf::from))
+                .map(Netrc::new),
+            client_certificate: settings.client_certificate.clone().map(|certificate| {
+                let key = settings.client_key.clone().unwrap_or_else(|| certificate.clone());
+                [certificate, key]
+            }),
             ca_file: named.map_or(CaFile::System, CaFile::Named),
             verify_peer: settings.verify_peer.unwrap_or(true),
             proxies: Proxies::new(settings.proxy.clone(), environment),

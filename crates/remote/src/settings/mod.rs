@@ -97,6 +97,12 @@ pub struct Settings {
     pub user: Option<String>,
     /// Password for HTTP servers. Else that of the URL.
     pub password: Option<Secret>,
+    /// File of users and passwords by host (`.netrc`), for HTTP servers and the ones that they redirect to. Else `NETRC`.
+    pub netrc_file: Option<PathBuf>,
+    /// File (PEM) of the certificate, with those that vouch for it, by which this client proves who it is.
+    pub client_certificate: Option<PathBuf>,
+    /// File (PEM) of the key of that certificate. Else the file of the certificate.
+    pub client_key: Option<PathBuf>,
     /// File of certificates (PEM) of the authorities to trust. Else `SSL_CERT_FILE`, `AWS_CA_BUNDLE`, `CURL_CA_BUNDLE`, the
     /// system's file, those of Mozilla.
     pub ca_file: Option<PathBuf>,
@@ -172,6 +178,9 @@ impl Settings {
                 self.user = Some(user.to_string());
                 self.password = Some(Secret::new(password));
             }
+            "http.netrc" => self.netrc_file = Some(value.into()),
+            "http.ssl.certificate" => self.client_certificate = Some(value.into()),
+            "http.ssl.key" => self.client_key = Some(value.into()),
             "http.ssl.cainfo" => self.ca_file = Some(value.into()),
             "http.ssl.verifypeer" | "http.ssl.validate" => self.verify_peer = or_usual(&flag)?,
             "http.proxy.server" | "http.proxy_server" => self.proxy = secret(),

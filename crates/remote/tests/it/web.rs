@@ -368,3 +368,29 @@ fn blob_is_put_piece_by_piece_and_again_after_a_fault() {
         server.take_seen();
     }
 }
+
+/// As the data centres of NASA do it: the server of the data sends the client to another one, where it signs on; the client comes back with
+/// a code, for which it gets a cookie.
+#[test]
+fn sign_on_at_another_server_goes_by_netrc_and_cookies() {
+    let (server, other) = (Server::start(), Server::start());
+    server.put("/f/x", b"0123");
+    let moved = |location: String, cookie: &str| {
+        let headers = vec![("location", location), ("set-cookie", format!("{cookie}=1; Path=/"))];
+        Fault::Status(302, headers, String::new())
+    };
+    server.fail([moved(other.url("/sign-on"), "session"), moved(server.url("/f/x"), "token")]);
+    other.fail([moved(server.url("/f/x?code=7"), "other")]);
+    let folder = tempfile::tempdir().unwrap();
+    let netrc = folder.path().join("netrc");
+    std::fs::write(&netrc, "machine 127.0.0.1 login me password hush").unwrap();
+    let (store, key) = open(&server.url("/f/x"), &settings(&[("NETRC", netrc.to_str().unwrap())])).unwrap();
+    for _ in 0..2 {
+        assert_eq!(&*store.get(&key, ByteRange::All).unwrap().unwrap().bytes, b"0123");
+    }
+    let (seen, signed) = (server.take_seen(), other.take_seen());
+    assert_eq!((seen.len(), signed.len()), (4, 1));
+    assert_eq!(signed[0].header("authorization"), Some("Basic bWU6aHVzaA=="));
+    assert_eq!(seen[1].target, "/f/x?code=7");
+    assert!(seen[2..].iter().all(|seen| seen.header("cookie").is_some_and(|text| text.contains("token=1"))));
+}
