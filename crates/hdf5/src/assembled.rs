@@ -10,7 +10,7 @@ use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::MemoryBlob;
 
 use crate::block::{Block, BlockKind};
-use crate::chunks::Entry;
+use crate::chunks::ChunkEntry;
 use crate::chunks::build::{ChunkList, NewIndex};
 use crate::heaps::global;
 use crate::messages::datatype::{ByteOrder, Integer, Member, Pads, Text};
@@ -33,7 +33,7 @@ const SIZES: Sizes = Sizes { offset: 8, length: 8 };
 const ORDERED: u8 = 0x0c;
 
 /// A message: kind, flags, creation order, body.
-type Message = (u16, u8, u16, Vec<u8>);
+type AssembledMessage = (u16, u8, u16, Vec<u8>);
 
 /// A file that is being put together. The superblock comes last.
 struct Assembly {
@@ -82,7 +82,7 @@ impl Assembly {
     }
 
     /// A header, in two chunks if there are more than three messages, with some room in both.
-    fn header(&mut self, mut form: HeaderForm, messages: &[Message]) -> Address {
+    fn header(&mut self, mut form: HeaderForm, messages: &[AssembledMessage]) -> Address {
         let sum = |list: &[NewMessage<'_>]| -> usize {
             list.iter().map(|message| form.message_len(message.body.len())).sum()
         };
@@ -120,14 +120,14 @@ impl Assembly {
     }
 
     /// A group with these links, in the header or dense.
-    fn group(&mut self, form: HeaderForm, links: &[Link], more: Vec<Message>) -> Address {
+    fn group(&mut self, form: HeaderForm, links: &[Link], more: Vec<AssembledMessage>) -> Address {
         let mut messages = self.links(links);
         messages.extend(more);
         self.header(form, &messages)
     }
 
     /// The messages of these links.
-    fn links(&mut self, links: &[Link]) -> Vec<Message> {
+    fn links(&mut self, links: &[Link]) -> Vec<AssembledMessage> {
         let orders: Option<Vec<_>> = links.iter().map(|link| link.order).collect();
         let next_order = orders.map(|orders| orders.into_iter().max().map_or(0, |last| last as u64 + 1));
         let mut info = DenseInfo { next_order, indexed: next_order.is_some(), ..DenseInfo::default() };
@@ -155,7 +155,7 @@ impl Assembly {
     }
 
     /// Attributes, in the header or dense.
-    fn attributes(&mut self, list: &[(String, Vec<i32>)], ordered: bool) -> Vec<Message> {
+    fn attributes(&mut self, list: &[(String, Vec<i32>)], ordered: bool) -> Vec<AssembledMessage> {
         let mut info = DenseInfo {
             next_order: ordered.then_some(list.len() as u64),
             indexed: ordered,
@@ -191,12 +191,12 @@ impl Assembly {
         let total = new.dims.iter().product::<u64>();
         let numbers: Vec<u8> = (0..total as i32).flat_map(i32::to_le_bytes).collect();
         let layout = match &new.layout {
-            NewLayout::Compact => DataLayout::Compact(numbers),
-            NewLayout::Contiguous => {
+            AssembledLayout::Compact => DataLayout::Compact(numbers),
+            AssembledLayout::Contiguous => {
                 let size = Some(numbers.len() as u64);
                 DataLayout::Contiguous { address: Some(self.add(&numbers)), size }
             }
-            NewLayout::Chunked(shape, index) => {
+            AssembledLayout::Chunked(shape, index) => {
                 let layout = ChunkedLayout {
                     shape: shape.clone(),
                     element: 4,
@@ -247,7 +247,7 @@ impl Assembly {
                 stored = packed;
             }
             let len = stored.len() as u64;
-            list.push(&coords, Entry { at: self.add(&stored), len, mask });
+            list.push(&coords, ChunkEntry { at: self.add(&stored), len, mask });
         }
         let mut blocks = Vec::new();
         let index = NewIndex { layout: &layout, space, filtered: new.filtered, half: 32 };
@@ -279,7 +279,7 @@ impl Assembly {
     }
 }
 
-enum NewLayout {
+enum AssembledLayout {
     Compact,
     Contiguous,
     Chunked(Vec<u64>, ChunkIndex),
@@ -289,7 +289,7 @@ struct NewDataset {
     name: String,
     dims: Vec<u64>,
     max: Vec<Option<u64>>,
-    layout: NewLayout,
+    layout: AssembledLayout,
     filtered: bool,
 }
 
@@ -301,9 +301,9 @@ impl NewDataset {
     /// "Space Allocation Time" as the reference has it for the layout.
     fn allocation(&self) -> u8 {
         match self.layout {
-            NewLayout::Compact | NewLayout::Chunked(_, ChunkIndex::Implicit) => 1,
-            NewLayout::Contiguous => 2,
-            NewLayout::Chunked(..) => 3,
+            AssembledLayout::Compact | AssembledLayout::Chunked(_, ChunkIndex::Implicit) => 1,
+            AssembledLayout::Contiguous => 2,
+            AssembledLayout::Chunked(..) => 3,
         }
     }
 
@@ -422,13 +422,13 @@ fn datasets() -> Vec<NewDataset> {
         layout,
         filtered: false,
     };
-    let chunked = |shape: &[u64], index| NewLayout::Chunked(shape.to_vec(), index);
+    let chunked = |shape: &[u64], index| AssembledLayout::Chunked(shape.to_vec(), index);
     let extensible = ChunkIndex::ExtensibleArray([32, 4, 4, 16, 10]);
     let fixed = ChunkIndex::FixedArray { page_bits: 10 };
     let tree = ChunkIndex::BTree2 { node: 2048, split: 100, merge: 40 };
     vec![
-        new("compact", &[5], &[Some(5)], NewLayout::Compact),
-        new("contiguous", &[5, 7], &[Some(5), Some(7)], NewLayout::Contiguous),
+        new("compact", &[5], &[Some(5)], AssembledLayout::Compact),
+        new("contiguous", &[5, 7], &[Some(5), Some(7)], AssembledLayout::Contiguous),
         new("tree1", &[5, 7], &[None, Some(70)], chunked(&[2, 3], ChunkIndex::BTree1)),
         new("tree1-large", &[500, 170], &[None, None], chunked(&[2, 3], ChunkIndex::BTree1)),
         new("single", &[5, 7], &[Some(5), Some(7)], chunked(&[5, 7], ChunkIndex::Single(None))),
@@ -453,13 +453,13 @@ fn datasets_of_all_layouts() {
             name: "extensible-pages".to_string(),
             dims: vec![150_000],
             max: vec![None],
-            layout: NewLayout::Chunked(vec![1], ChunkIndex::ExtensibleArray([32, 4, 4, 16, 10])),
+            layout: AssembledLayout::Chunked(vec![1], ChunkIndex::ExtensibleArray([32, 4, 4, 16, 10])),
             filtered: false,
         });
         all.extend(
             datasets()
                 .into_iter()
-                .filter(|new| matches!(new.layout, NewLayout::Chunked(..)))
+                .filter(|new| matches!(new.layout, AssembledLayout::Chunked(..)))
                 .map(|new| NewDataset { filtered: true, name: format!("{}-filtered", new.name), ..new }),
         );
         for new in &all {
@@ -485,7 +485,7 @@ fn datasets_of_all_layouts() {
                 Out::new(&mut values),
             );
             assert_eq!(fit, Ok(RangeCheck::InRange), "{}", new.name);
-            let NewLayout::Chunked(shape, _) = &new.layout else {
+            let AssembledLayout::Chunked(shape, _) = &new.layout else {
                 assert!(values.iter().enumerate().all(|(at, &value)| value == at as i32), "{}", new.name);
                 continue;
             };

@@ -103,14 +103,14 @@ pub(crate) mod tests {
     use crate::{Sizes, Source};
 
     /// What has been taken.
-    pub struct Space {
+    pub struct BlockSpace {
         end: u64,
     }
 
-    impl Space {
-        pub fn new() -> Space {
+    impl BlockSpace {
+        pub fn new() -> BlockSpace {
             // Address 0 would look right by chance.
-            Space { end: 64 }
+            BlockSpace { end: 64 }
         }
 
         pub fn take(&mut self, len: u64) -> Result<Address> {

@@ -16,7 +16,7 @@ use crate::cache_image;
 use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::small::DriverInfo;
 use crate::messages::{HeapId, SpaceInfo};
-use crate::objects::header::Header;
+use crate::objects::header::ObjectHeader;
 use crate::objects::kind;
 use crate::sohm::SharedMessages;
 use crate::superblock::{DriverBlock, Superblock, check_driver};
@@ -95,7 +95,8 @@ impl Parts {
         }
         let mut shared = None;
         if let Some(at) = superblock.extension {
-            let extension = Header::read(&source, at).map_err(|error| error.at("superblock extension"))?;
+            let extension =
+                ObjectHeader::read(&source, at).map_err(|error| error.at("superblock extension"))?;
             let message = |kind| extension.messages.iter().find(|message| message.kind == kind);
             if let Some(space) = message(kind::SPACE_INFO)
                 && let Some(info) = SpaceInfo::decode(&space.body, superblock.sizes)?

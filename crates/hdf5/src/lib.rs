@@ -37,7 +37,7 @@ pub use heaps::HeapObject;
 pub use numbers::Number;
 pub use objects::attribute::{Attribute, Attributes, Order};
 pub use objects::committed_datatype;
-pub use objects::header::Message;
+pub use objects::header::HeaderMessage;
 pub use objects::kind;
 pub use objects::object::{Object, ObjectKind};
 pub use objects::prefix::Times;

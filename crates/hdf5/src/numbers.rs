@@ -53,8 +53,14 @@ impl Datatype {
         {
             return Some(Number { stored: Stored { kind, order }, decoder: None });
         }
-        let whole =
-            Whole { size, order, signed, offset: u32::from(offset), precision: u32::from(precision), kind };
+        let whole = IntegerDecoder {
+            size,
+            order,
+            signed,
+            offset: u32::from(offset),
+            precision: u32::from(precision),
+            kind,
+        };
         Some(Number { stored: Stored::native(kind), decoder: Some(Arc::new(whole)) })
     }
 
@@ -75,7 +81,7 @@ impl Datatype {
         if float.exponent_bits > 62 || float.mantissa_bits > 127 {
             return None;
         }
-        let real = Real { size, float: float.clone(), kind };
+        let real = FloatDecoder { size, float: float.clone(), kind };
         Some(Number { stored: Stored::native(kind), decoder: Some(Arc::new(real)) })
     }
 }
@@ -116,7 +122,7 @@ fn bits(bytes: &[u8], low: u32, count: u32) -> u128 {
 
 /// Integers of any width.
 #[derive(Debug)]
-struct Whole {
+struct IntegerDecoder {
     size: usize,
     order: ByteOrder,
     signed: bool,
@@ -125,7 +131,7 @@ struct Whole {
     kind: Kind,
 }
 
-impl Whole {
+impl IntegerDecoder {
     /// The bits of the number, of which the lowest as many as the kind has matter.
     fn value(&self, element: &[u8]) -> u64 {
         let low = bits(element, self.offset, self.precision.min(64)) as u64;
@@ -149,7 +155,7 @@ impl Whole {
     }
 }
 
-impl ElementDecoder for Whole {
+impl ElementDecoder for IntegerDecoder {
     fn size(&self) -> usize {
         self.size
     }
@@ -175,13 +181,13 @@ fn put(value: u64, to: &mut [u8]) {
 
 /// Floating-point numbers of any format.
 #[derive(Debug)]
-struct Real {
+struct FloatDecoder {
     size: usize,
     float: Float,
     kind: Kind,
 }
 
-impl Real {
+impl FloatDecoder {
     fn value(&self, element: &[u8]) -> f64 {
         let float = &self.float;
         let part = |low: u8, count: u8| bits(element, u32::from(low), u32::from(count));
@@ -205,7 +211,7 @@ impl Real {
     }
 }
 
-impl ElementDecoder for Real {
+impl ElementDecoder for FloatDecoder {
     fn size(&self) -> usize {
         self.size
     }

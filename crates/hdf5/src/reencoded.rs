@@ -14,7 +14,7 @@ use crate::messages::small::TreeSizes;
 use crate::messages::{DataLayout, Dataspace, Datatype, FillMessage, pipeline};
 use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, Of};
-use crate::objects::header::Header;
+use crate::objects::header::ObjectHeader;
 use crate::objects::kind;
 use crate::superblock::Superblock;
 use crate::{Address, File, Link, LinkTarget, Sizes};
@@ -114,7 +114,7 @@ fn file(bytes: Vec<u8>, counts: &mut Counts) -> Result<()> {
     let mut seen = HashSet::new();
     let mut waiting: Vec<Address> = [superblock.root].into_iter().chain(superblock.extension).collect();
     while let Some(at) = waiting.pop() {
-        let Ok(header) = Header::read(file.source(), at) else { continue };
+        let Ok(header) = ObjectHeader::read(file.source(), at) else { continue };
         if !seen.insert(at) {
             continue;
         }

@@ -28,7 +28,7 @@ pub enum SpaceSelection {
         coords: Vec<u64>,
     },
     /// Blocks at fixed distances; one for each dimension.
-    Regular(Vec<Blocks>),
+    Regular(Vec<HyperslabDim>),
     /// Boxes that do not overlap; the elements are meant in the order of the dataset.
     Boxes {
         /// The number of dimensions, at least 1.
@@ -41,7 +41,7 @@ pub enum SpaceSelection {
 /// The indices of one dimension: `count` blocks of `block` indices each, `stride` apart, from `start` on. Count or block
 /// may be [`UNLIMITED`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Blocks {
+pub struct HyperslabDim {
     /// The first index.
     pub start: u64,
     /// From the start of one block to that of the next, at least 1, and at least the block's length.
@@ -52,7 +52,7 @@ pub struct Blocks {
     pub block: u64,
 }
 
-impl Blocks {
+impl HyperslabDim {
     /// Whether there is no last index.
     pub fn is_unlimited(&self) -> bool {
         self.count == UNLIMITED || self.block == UNLIMITED
@@ -91,7 +91,7 @@ impl SpaceSelection {
     /// The dimension that has no last index, if there is one.
     pub fn unlimited(&self) -> Option<usize> {
         match self {
-            SpaceSelection::Regular(dims) => dims.iter().position(Blocks::is_unlimited),
+            SpaceSelection::Regular(dims) => dims.iter().position(HyperslabDim::is_unlimited),
             _ => None,
         }
     }
@@ -260,7 +260,7 @@ fn fields_of_numbers<C: Coder>(
     c.list("coordinate", all, numbers, |number, c| c.uint("value", width, number))
 }
 
-impl Blocks {
+impl HyperslabDim {
     /// One dimension of a regular hyperslab, in numbers of `width` bytes, the largest of which stands for "without limit".
     fn fields<C: Coder>(&mut self, width: usize, c: &mut C) -> Result<()> {
         let unlimited = u64::MAX.unbounded_shr(64_u32.saturating_sub((width as u32).saturating_mul(8)));
@@ -326,8 +326,8 @@ mod tests {
 
     #[test]
     fn regular_hyperslabs() {
-        let limited = Blocks { start: 2, stride: 5, count: 3, block: 4 };
-        let endless = Blocks { start: 0, stride: 1, count: UNLIMITED, block: 1 };
+        let limited = HyperslabDim { start: 2, stride: 5, count: 3, block: 4 };
+        let endless = HyperslabDim { start: 0, stride: 1, count: UNLIMITED, block: 1 };
         let expected = SpaceSelection::Regular(vec![limited, endless]);
         let dims = |numbers: [u64; 8], width: usize| {
             numbers.iter().flat_map(|number| number.to_le_bytes()[..width].to_vec()).collect::<Vec<u8>>()

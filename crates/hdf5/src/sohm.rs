@@ -18,7 +18,7 @@ use crate::{Address, Sizes, Source};
 const WHAT: &str = "shared message table";
 
 /// "Shared Object Header Message Table".
-pub(crate) struct Table {
+pub(crate) struct SohmTable {
     pub sizes: Sizes,
     /// The number of indexes.
     pub count: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Index {
     pub heap: Option<Address>,
 }
 
-impl Record for Table {
+impl Record for SohmTable {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let sizes = self.sizes;
         c.signature(b"SMTB")?;
@@ -65,7 +65,7 @@ impl Index {
     }
 }
 
-impl Table {
+impl SohmTable {
     /// Bytes of the table.
     pub fn len(&self) -> u64 {
         let entry = self.sizes.offset.saturating_mul(2).saturating_add(14) as u64;
@@ -160,7 +160,7 @@ impl SharedMessages {
     /// Reads the table that a message of kind 0x0F names.
     pub fn read(source: &Source, message: &[u8]) -> Result<SharedMessages> {
         let SharedMessageTable { sizes, at, indexes } = SharedMessageTable::decode(message, source.sizes)?;
-        let mut table = Table { sizes, count: indexes.into(), indexes: vec![] };
+        let mut table = SohmTable { sizes, count: indexes.into(), indexes: vec![] };
         let bytes = source.read(WHAT, at, table.len())?;
         fields::read_checked(&mut table, WHAT, at, &bytes)?;
         let indexes = table.indexes.iter().map(|index| (index.kinds, index.heap)).collect();

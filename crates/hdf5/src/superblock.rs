@@ -43,7 +43,7 @@ pub struct Superblock {
 
 /// "Superblock" as stored, all versions.
 #[derive(Debug, Default)]
-pub(crate) struct Stored {
+pub(crate) struct StoredSuperblock {
     version: u64,
     offset: u64,
     length: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Stored {
     passed: u64,
 }
 
-impl Record for Stored {
+impl Record for StoredSuperblock {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.uint("version", 1, &mut self.version)?;
         match self.version {
@@ -92,7 +92,7 @@ impl DriverBlock {
     pub const HEAD: u64 = 16;
 }
 
-impl Stored {
+impl StoredSuperblock {
     /// The driver information block.
     pub fn driver(&self, sizes: Sizes) -> Option<Address> {
         if self.version < 2 { sizes.address(self.driver) } else { None }
@@ -178,7 +178,7 @@ impl Superblock {
         if !(2..=3).contains(&self.version) {
             return Err(bad(format!("superblocks of version {} are not written", self.version)));
         }
-        let mut stored = Stored {
+        let mut stored = StoredSuperblock {
             version: self.version.into(),
             offset: self.sizes.offset as u64,
             length: self.sizes.length as u64,
@@ -187,7 +187,7 @@ impl Superblock {
             extension: self.extension.map_or(self.sizes.undefined(), |at| at.0),
             end: self.end,
             root: self.root.0,
-            ..Stored::default()
+            ..StoredSuperblock::default()
         };
         let mut w = Writer::new(WHAT);
         w.bytes(&SIGNATURE);
@@ -208,7 +208,7 @@ impl Superblock {
 
     /// What the bytes behind the signature say, which was found at byte `base` of a blob of `size` bytes.
     fn decode(fields: &[u8], base: u64, size: u64) -> Result<Superblock> {
-        let mut stored = Stored::default();
+        let mut stored = StoredSuperblock::default();
         let at = Address(0);
         wire::decode(&mut stored, WHAT, at, fields)?;
         let sizes = stored.sizes()?;

@@ -5,7 +5,7 @@
 use ferrocdf_bytes::Result;
 
 use super::stored::{ChunkKey, ChunkRecord, Form, StoredEntry};
-use super::{Entry, array_weights, extensible_array, fixed_array, most_chunks, slowest_of_growing};
+use super::{ChunkEntry, array_weights, extensible_array, fixed_array, most_chunks, slowest_of_growing};
 use crate::block::{Alloc, Block};
 use crate::messages::{ChunkIndex, ChunkedLayout, Dataspace};
 use crate::trees::{btree1, btree2};
@@ -20,7 +20,7 @@ pub(crate) struct ChunkList {
     rank: usize,
     /// The coordinates of the chunks, counted in chunks, one behind the other.
     coords: Vec<u64>,
-    entries: Vec<Entry>,
+    entries: Vec<ChunkEntry>,
 }
 
 impl ChunkList {
@@ -30,7 +30,7 @@ impl ChunkList {
     }
 
     /// Adds a chunk, by its coordinates counted in chunks. Without filters, length and mask do not matter.
-    pub fn push(&mut self, coords: &[u64], entry: Entry) {
+    pub fn push(&mut self, coords: &[u64], entry: ChunkEntry) {
         debug_assert_eq!(coords.len(), self.rank);
         self.coords.extend_from_slice(coords);
         self.entries.push(entry);
@@ -141,7 +141,7 @@ impl NewIndex<'_> {
                     let coords = chunks.coords(chunk).to_vec();
                     w.record(&mut ChunkRecord { stored, coords, rank: chunks.rank as u64 });
                 }
-                let tree = btree2::NewTree {
+                let tree = btree2::NewBTree2 {
                     record_type: if self.filtered { 11 } else { 10 },
                     record_size: form.width() + 8 * chunks.rank,
                     node_size: node,
@@ -152,7 +152,7 @@ impl NewIndex<'_> {
             ChunkIndex::Implicit => {
                 let entries = self.numbered(chunks)?;
                 let first = entries[0].1.at.0.checked_sub(entries[0].0.saturating_mul(bytes));
-                let side_by_side = |&(number, entry): &(u64, Entry)| {
+                let side_by_side = |&(number, entry): &(u64, ChunkEntry)| {
                     Some(entry.at.0)
                         == number.checked_mul(bytes).and_then(|offset| first?.checked_add(offset))
                 };
@@ -175,7 +175,7 @@ impl NewIndex<'_> {
     }
 
     /// The entries by the numbers that arrays give them, in order.
-    fn numbered(&self, chunks: &ChunkList) -> Result<Vec<(u64, Entry)>> {
+    fn numbered(&self, chunks: &ChunkList) -> Result<Vec<(u64, ChunkEntry)>> {
         let most = most_chunks(self.space, &self.layout.shape);
         let grows = matches!(self.layout.index, ChunkIndex::ExtensibleArray(_));
         let weights = array_weights(&most, if grows { slowest_of_growing(&most)? } else { 0 })?;
@@ -221,13 +221,13 @@ impl NewIndex<'_> {
             Ok(())
         };
         for &chunk in &order {
-            let Entry { len, mask, .. } = chunks.entries[chunk];
+            let ChunkEntry { len, mask, .. } = chunks.entries[chunk];
             let (len, mask) = if self.filtered { (len, mask) } else { (bytes, 0) };
             key(len, mask, &mut chunks.coords(chunk).iter().copied(), 0)?;
         }
         let behind = order.last().map_or(&[][..], |&last| chunks.coords(last));
         key(0, 0, &mut behind.iter().map(|at| at.saturating_add(1)), *element)?;
-        let tree = btree1::NewTree {
+        let tree = btree1::NewBTree1 {
             node_type: super::tree::CHUNKS,
             half: self.half.into(),
             key_size: 8 + 8 * (chunks.rank + 1),
@@ -248,8 +248,8 @@ mod tests {
     use ferrocdf_array::ChunkLocation;
 
     use super::*;
-    use crate::block::tests::Space;
-    use crate::chunks::Chunks;
+    use crate::block::tests::BlockSpace;
+    use crate::chunks::DatasetChunks;
     use crate::messages::SpaceKind;
 
     const SIZES: Sizes = Sizes { offset: 8, length: 8 };
@@ -297,7 +297,7 @@ mod tests {
             let at = 1_000_000 + number * bytes;
             let (len, mask) = if case.filtered { (number % 300, number as u32 % 2) } else { (bytes, 0) };
             wanted.push(ChunkLocation::At { at, len, mask });
-            list.push(&coords, Entry { at: Address(at), len, mask });
+            list.push(&coords, ChunkEntry { at: Address(at), len, mask });
         }
         // The order in which they are told does not matter.
         let mut mixed = ChunkList::new(rank);
@@ -306,12 +306,12 @@ mod tests {
             mixed.push(list.coords(chunk), list.entries[chunk]);
         }
         let list = if list.len().is_multiple_of(7919) { list } else { mixed };
-        let (mut taken, mut blocks) = (Space::new(), Vec::new());
+        let (mut taken, mut blocks) = (BlockSpace::new(), Vec::new());
         let new = NewIndex { layout: &layout, space: &space, filtered: case.filtered, half: 32 };
         let built = new.build(&list, SIZES, &mut |len| taken.take(len), &mut blocks).unwrap();
         let source = taken.file(&blocks, SIZES);
         let layout = ChunkedLayout { index: built.index, address: built.address, ..layout };
-        let chunks = Chunks::new(&source, &layout, &space, case.filtered).unwrap();
+        let chunks = DatasetChunks::new(&source, &layout, &space, case.filtered).unwrap();
         let found = chunks.locate(&vec![0; rank], &case.counts).unwrap();
         for (number, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
             assert_eq!(found, wanted, "chunk {number}");
@@ -367,10 +367,10 @@ mod tests {
             ChunkedLayout { shape: vec![1, 4], element: 4, plain_edges: false, index, address: None };
         let mut list = ChunkList::new(2);
         for row in 0..3 {
-            list.push(&[row, 0], Entry { at: Address(10_808 + 16 * row), len: 16, mask: 0 });
+            list.push(&[row, 0], ChunkEntry { at: Address(10_808 + 16 * row), len: 16, mask: 0 });
         }
         let new = NewIndex { layout: &layout, space: &space, filtered: true, half: 32 };
-        let (mut taken, mut blocks) = (Space::new(), Vec::new());
+        let (mut taken, mut blocks) = (BlockSpace::new(), Vec::new());
         new.build(&list, SIZES, &mut |len| taken.take(len), &mut blocks).unwrap();
         let mut wanted = [&b"TREE"[..], &[1, 0, 3, 0], &[255; 16]].concat();
         for (size, position, child) in [
@@ -409,7 +409,7 @@ mod tests {
             let layout = ChunkedLayout { shape, element: 4, plain_edges: false, index, address: None };
             let mut list = ChunkList::new(1);
             coords.iter().enumerate().for_each(|(n, coords)| {
-                list.push(coords, Entry { at: Address(64 * n as u64), len: 1, mask: 0 });
+                list.push(coords, ChunkEntry { at: Address(64 * n as u64), len: 1, mask: 0 });
             });
             let new = NewIndex { layout: &layout, space: &space, filtered: true, half: 32 };
             let mut end = 0;

@@ -13,7 +13,7 @@ use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::Lazy;
 use super::fixed_array::entry_form;
-use super::pages::{Cache, Leaf, Pages};
+use super::pages::{Cache, Leaf, PagedEntries};
 use super::stored::ArrayBlock;
 use crate::fields::{self, Fields};
 use crate::wire::{CHECKSUM, bad};
@@ -31,15 +31,15 @@ pub(crate) const PAGE: &str = "extensible array data block page";
 #[derive(Debug)]
 pub(super) struct ExtensibleArray {
     at: Address,
-    opened: Lazy<Opened>,
+    opened: Lazy<OpenedExtensibleArray>,
     secondary: Mutex<HashMap<u32, Arc<Secondary>>>,
     cache: Cache,
 }
 
 /// An extensible array whose header and index block were read.
 #[derive(Debug)]
-struct Opened {
-    header: Header,
+struct OpenedExtensibleArray {
+    header: ExtensibleArrayHeader,
     /// The first entries.
     entries: Arc<[u8]>,
     /// The data blocks, then the secondary blocks, that hang on the index block.
@@ -49,7 +49,7 @@ struct Opened {
 
 /// "Extensible Array Header".
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct ExtensibleArrayHeader {
     sizes: Sizes,
     pub client: u8,
     /// "Element Size".
@@ -80,7 +80,7 @@ struct Statistics {
     entries: u64,
 }
 
-impl Record for Header {
+impl Record for ExtensibleArrayHeader {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let sizes = self.sizes;
         c.signature(b"EAHD")?;
@@ -95,7 +95,7 @@ impl Record for Header {
         c.int("data blk min elmts", &mut self.smallest)?;
         c.int("secondary blk min data ptrs", &mut self.pointers)?;
         c.int("max data blk page nelmts bits", &mut self.page_bits)?;
-        let Header { bits, smallest, pointers, page_bits, .. } = *self;
+        let ExtensibleArrayHeader { bits, smallest, pointers, page_bits, .. } = *self;
         let powers = smallest.is_power_of_two() && pointers.is_power_of_two() && pointers > 1;
         if bits > 64 || page_bits > bits || !powers || smallest.ilog2() > bits.into() {
             return Err(c.wrong(format!(
@@ -136,7 +136,7 @@ impl Record for IndexBlock {
 
 impl IndexBlock {
     /// The index block, without what hangs on it, of the array whose header is at an address.
-    pub fn new(header: &Header, at: Address) -> IndexBlock {
+    pub fn new(header: &ExtensibleArrayHeader, at: Address) -> IndexBlock {
         let (groups, direct) = header.groups();
         let data = 2 * (u64::from(header.pointers) - 1);
         let entries = u64::from(header.in_index) * u64::from(header.width);
@@ -181,8 +181,8 @@ impl Record for SecondaryBlock {
 
 impl SecondaryBlock {
     /// The block of a group of the array whose header is at an address, with nothing in it.
-    pub fn new(header: &Header, at: Address, group: u32) -> SecondaryBlock {
-        let blocks = Header::blocks(group);
+    pub fn new(header: &ExtensibleArrayHeader, at: Address, group: u32) -> SecondaryBlock {
+        let blocks = ExtensibleArrayHeader::blocks(group);
         let entries = header.entries_of_block(group).unwrap_or(u64::MAX);
         let bitmap = match entries > header.per_page() {
             true => blocks.saturating_mul((entries / header.per_page()).div_ceil(8)),
@@ -193,7 +193,7 @@ impl SecondaryBlock {
     }
 
     /// Bytes of the block.
-    pub fn len(&self, header: &Header) -> u64 {
+    pub fn len(&self, header: &ExtensibleArrayHeader) -> u64 {
         let [bitmap, blocks] = self.lens;
         let addresses = blocks.saturating_mul(self.head.sizes.offset as u64);
         addresses.saturating_add(bitmap).saturating_add(header.data_head())
@@ -209,7 +209,7 @@ struct Secondary {
 }
 
 /// Where an entry that is not in the index block lies.
-struct Spot {
+struct EntryLocation {
     /// The group, the data block in it, and the index in that.
     group: u32,
     block: u64,
@@ -220,12 +220,12 @@ struct Spot {
     first: u64,
 }
 
-impl Header {
+impl ExtensibleArrayHeader {
     /// A header to be read.
-    pub fn unread(sizes: Sizes) -> Header {
+    pub fn unread(sizes: Sizes) -> ExtensibleArrayHeader {
         let (client, width, bits, in_index, smallest, pointers, page_bits) = (0, 0, 0, 0, 1, 2, 0);
         let statistics = Statistics::default();
-        Header {
+        ExtensibleArrayHeader {
             sizes,
             client,
             width,
@@ -293,7 +293,7 @@ impl Header {
     }
 
     /// Where the entry of this number lies; `None` if it is more than the array can have.
-    fn spot(&self, number: u64) -> Option<Spot> {
+    fn spot(&self, number: u64) -> Option<EntryLocation> {
         let rest = number.checked_sub(self.in_index.into())?;
         let smallest = u64::from(self.smallest);
         let group = (rest / smallest).checked_add(1)?.ilog2();
@@ -304,7 +304,7 @@ impl Header {
         let before = ((1u64 << group) - 1) * smallest;
         let entries = self.entries_of_block(group)?;
         let (block, index) = ((rest - before) / entries, (rest - before) % entries);
-        Some(Spot { group, block, index, entries, first: number - index })
+        Some(EntryLocation { group, block, index, entries, first: number - index })
     }
 }
 
@@ -332,7 +332,7 @@ impl ExtensibleArray {
         let direct = header.groups().1;
         if spot.group < direct {
             // The groups before have together as many blocks as this.
-            let before: u64 = (0..spot.group).map(Header::blocks).sum();
+            let before: u64 = (0..spot.group).map(ExtensibleArrayHeader::blocks).sum();
             let at = opened.data.get((before + spot.block) as usize).copied().flatten();
             return at.map_or(Ok(nothing), |at| self.block(source, header, at, &spot));
         }
@@ -347,7 +347,7 @@ impl ExtensibleArray {
             return self.block(source, header, at, &spot);
         }
         let first = at.0.checked_add(header.data_head());
-        let pages = Pages {
+        let pages = PagedEntries {
             what: PAGE,
             at: Address(first.ok_or_else(|| bad(format!("{DATA} at {at}: its pages lie beyond byte 2^64")))?),
             first: spot.first,
@@ -361,9 +361,9 @@ impl ExtensibleArray {
     }
 
     /// Reads the header and the index block.
-    fn open(&self, source: &Source) -> Result<Opened> {
-        let mut header = Header::unread(source.sizes);
-        let bytes = source.read(HEADER, self.at, Header::len(source.sizes))?;
+    fn open(&self, source: &Source) -> Result<OpenedExtensibleArray> {
+        let mut header = ExtensibleArrayHeader::unread(source.sizes);
+        let bytes = source.read(HEADER, self.at, ExtensibleArrayHeader::len(source.sizes))?;
         fields::read_checked(&mut header, HEADER, self.at, &bytes)?;
         let mut index = IndexBlock::new(&header, self.at);
         if let Some(at) = header.index {
@@ -371,11 +371,17 @@ impl ExtensibleArray {
             fields::read_checked(&mut index, INDEX, at, &bytes)?;
         }
         let IndexBlock { entries, data, secondary, .. } = index;
-        Ok(Opened { header, entries: entries.into(), data, secondary })
+        Ok(OpenedExtensibleArray { header, entries: entries.into(), data, secondary })
     }
 
     /// A data block without pages.
-    fn block(&self, source: &Source, header: &Header, at: Address, spot: &Spot) -> Result<Leaf> {
+    fn block(
+        &self,
+        source: &Source,
+        header: &ExtensibleArrayHeader,
+        at: Address,
+        spot: &EntryLocation,
+    ) -> Result<Leaf> {
         let width = usize::from(header.width);
         let bytes = self.cache.get(source, spot.first, || {
             let size = spot.entries.saturating_mul(width as u64).saturating_add(header.data_head());
@@ -388,7 +394,12 @@ impl ExtensibleArray {
     }
 
     /// A secondary block; `None` if it was never written.
-    fn secondary(&self, source: &Source, opened: &Opened, group: u32) -> Result<Option<Arc<Secondary>>> {
+    fn secondary(
+        &self,
+        source: &Source,
+        opened: &OpenedExtensibleArray,
+        group: u32,
+    ) -> Result<Option<Arc<Secondary>>> {
         let header = &opened.header;
         let held = || self.secondary.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(block) = held().get(&group) {

@@ -5,7 +5,7 @@ mod build;
 use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::Lazy;
-use super::pages::{Cache, Leaf, Pages};
+use super::pages::{Cache, Leaf, PagedEntries};
 use super::stored::{ArrayBlock, Form};
 use crate::fields::{self, Fields};
 use crate::wire::{CHECKSUM, bad};
@@ -21,21 +21,21 @@ pub(crate) const PAGE: &str = "fixed array data block page";
 #[derive(Debug)]
 pub(super) struct FixedArray {
     at: Address,
-    opened: Lazy<Opened>,
+    opened: Lazy<OpenedFixedArray>,
     cache: Cache,
 }
 
 /// A fixed array whose header and data block prefix were read.
 #[derive(Debug)]
-struct Opened {
-    header: Header,
+struct OpenedFixedArray {
+    header: FixedArrayHeader,
     /// Which pages were written, if there are pages.
     written: Vec<u8>,
 }
 
 /// "Fixed Array Header".
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct FixedArrayHeader {
     sizes: Sizes,
     pub client: u8,
     /// "Entry Size".
@@ -46,7 +46,7 @@ pub(crate) struct Header {
     pub block: Option<Address>,
 }
 
-impl Record for Header {
+impl Record for FixedArrayHeader {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.signature(b"FAHD")?;
         c.version(0..=0, &mut 0)?;
@@ -66,10 +66,10 @@ pub(crate) fn entry_form(client: u8, width: u8, sizes: Sizes) -> Option<Form> {
     Form::of(width.into(), client == 1, sizes).filter(|_| client <= 1)
 }
 
-impl Header {
+impl FixedArrayHeader {
     /// A header to be read.
-    pub fn unread(sizes: Sizes) -> Header {
-        Header { sizes, client: 0, width: 0, page_bits: 0, entries: 0, block: None }
+    pub fn unread(sizes: Sizes) -> FixedArrayHeader {
+        FixedArrayHeader { sizes, client: 0, width: 0, page_bits: 0, entries: 0, block: None }
     }
 
     /// Bytes of a header.
@@ -113,13 +113,13 @@ impl Record for DataBlock {
 
 impl DataBlock {
     /// The data block of the array whose header is at an address.
-    pub fn new(header: &Header, at: Address, written: Vec<u8>) -> DataBlock {
+    pub fn new(header: &FixedArrayHeader, at: Address, written: Vec<u8>) -> DataBlock {
         let head = ArrayBlock::new(b"FADB", header.client, at, header.sizes);
         DataBlock { head, bitmap: header.bitmap(), written }
     }
 
     /// Bytes of what [`DataBlock`] has, without a checksum.
-    pub fn len(header: &Header) -> u64 {
+    pub fn len(header: &FixedArrayHeader) -> u64 {
         (6 + header.sizes.offset as u64).saturating_add(header.bitmap())
     }
 }
@@ -152,7 +152,7 @@ impl FixedArray {
             return Ok(Leaf { first: 0, end: header.entries, width, bytes: Some(bytes) });
         }
         let first = block.0.checked_add(prefix);
-        let pages = Pages {
+        let pages = PagedEntries {
             what: PAGE,
             at: Address(
                 first.ok_or_else(|| bad(format!("{DATA} at {block}: its pages lie beyond byte 2^64")))?,
@@ -168,9 +168,9 @@ impl FixedArray {
     }
 
     /// Reads the header, and which pages were written.
-    fn open(&self, source: &Source) -> Result<Opened> {
-        let mut header = Header::unread(source.sizes);
-        let bytes = source.read(HEADER, self.at, Header::len(source.sizes))?;
+    fn open(&self, source: &Source) -> Result<OpenedFixedArray> {
+        let mut header = FixedArrayHeader::unread(source.sizes);
+        let bytes = source.read(HEADER, self.at, FixedArrayHeader::len(source.sizes))?;
         fields::read_checked(&mut header, HEADER, self.at, &bytes)?;
         let mut head = DataBlock::new(&header, self.at, vec![]);
         if let (true, Some(block)) = (header.is_paged(), header.block) {
@@ -178,6 +178,6 @@ impl FixedArray {
             fields::read_checked(&mut head, DATA, block, &source.read(DATA, block, len)?)?;
         }
         let written = head.written;
-        Ok(Opened { header, written })
+        Ok(OpenedFixedArray { header, written })
     }
 }

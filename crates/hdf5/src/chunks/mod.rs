@@ -27,11 +27,11 @@ use crate::{Address, Sizes, Source};
 use extensible_array::ExtensibleArray;
 use fixed_array::FixedArray;
 use pages::Leaf;
-use table::Table;
+use table::ChunkTable;
 
 /// The chunks of one dataset.
 #[derive(Debug)]
-pub(crate) struct Chunks {
+pub(crate) struct DatasetChunks {
     /// Generation of this snapshot of the index; unique per process.
     generation: u64,
     source: Source,
@@ -56,7 +56,7 @@ pub(crate) struct Chunks {
 enum Finder {
     /// No chunk was ever stored.
     Nothing,
-    Single(Entry),
+    Single(ChunkEntry),
     /// Side by side from here.
     Implicit(Address),
     FixedArray(FixedArray),
@@ -64,22 +64,27 @@ enum Finder {
     Tree {
         kind: ChunkIndex,
         root: Address,
-        table: Lazy<Table>,
+        table: Lazy<ChunkTable>,
     },
 }
 
 /// What an index says of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ChunkEntry {
     pub at: Address,
     /// Stored bytes and filter mask; they matter only if there are filters.
     pub len: u64,
     pub mask: u32,
 }
 
-impl Chunks {
+impl DatasetChunks {
     /// The chunks of a dataset; nothing is read yet.
-    pub fn new(source: &Source, layout: &ChunkedLayout, space: &Dataspace, filtered: bool) -> Result<Chunks> {
+    pub fn new(
+        source: &Source,
+        layout: &ChunkedLayout,
+        space: &Dataspace,
+        filtered: bool,
+    ) -> Result<DatasetChunks> {
         let (shape, chunk) = (&space.dims, &layout.shape);
         let rank = shape.len();
         if rank != chunk.len() {
@@ -94,7 +99,7 @@ impl Chunks {
             (_, None) => Finder::Nothing,
             (ChunkIndex::Single(filtered), Some(at)) => {
                 let (len, mask) = filtered.unwrap_or((bytes.ok_or_else(too_many)?, 0));
-                Finder::Single(Entry { at, len, mask })
+                Finder::Single(ChunkEntry { at, len, mask })
             }
             (ChunkIndex::Implicit, Some(at)) => Finder::Implicit(at),
             (ChunkIndex::FixedArray { .. }, Some(at)) => Finder::FixedArray(FixedArray::new(at)),
@@ -115,7 +120,7 @@ impl Chunks {
             _ => array_weights(&most, slowest)?,
         };
         static GENERATIONS: AtomicU64 = AtomicU64::new(1);
-        Ok(Chunks {
+        Ok(DatasetChunks {
             generation: GENERATIONS.fetch_add(1, Relaxed),
             source: source.clone(),
             shape: shape.clone(),
@@ -136,7 +141,7 @@ impl Chunks {
     }
 
     /// The entry of the chunk of this number.
-    fn entry(&self, number: u64, cursor: &mut Cursor) -> Result<Option<Entry>> {
+    fn entry(&self, number: u64, cursor: &mut Cursor) -> Result<Option<ChunkEntry>> {
         let sizes = self.source.sizes;
         match &self.finder {
             Finder::Nothing => Ok(None),
@@ -144,7 +149,7 @@ impl Chunks {
             Finder::Implicit(at) => {
                 let offset = number.checked_mul(self.bytes).and_then(|offset| offset.checked_add(at.0));
                 let why = || bad(format!("chunk {number} lies beyond byte 2^64"));
-                Ok(Some(Entry { at: Address(offset.ok_or_else(why)?), len: self.bytes, mask: 0 }))
+                Ok(Some(ChunkEntry { at: Address(offset.ok_or_else(why)?), len: self.bytes, mask: 0 }))
             }
             Finder::FixedArray(array) => cursor.entry(number, sizes, || array.leaf(&self.source, number)),
             Finder::ExtensibleArray(array) => {
@@ -237,7 +242,7 @@ impl Chunks {
     }
 }
 
-impl ferrocdf_array::ChunkIndex for Chunks {
+impl ferrocdf_array::ChunkIndex for DatasetChunks {
     fn count_stored(&self, first: &[u64], count: &[u64], limit: u64) -> Result<Option<u64>> {
         match &self.finder {
             Finder::Nothing => Ok(Some(0)),
@@ -357,7 +362,7 @@ impl Cursor {
         number: u64,
         sizes: Sizes,
         leaf: impl FnOnce() -> Result<Leaf>,
-    ) -> Result<Option<Entry>> {
+    ) -> Result<Option<ChunkEntry>> {
         if let Some(entry) = self.leaf.as_ref().and_then(|leaf| leaf.entry(number, sizes)) {
             return Ok(entry);
         }

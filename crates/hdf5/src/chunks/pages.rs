@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::Result;
 
-use super::Entry;
+use super::ChunkEntry;
 use crate::wire::{CHECKSUM, bad, checked};
 use crate::{Address, Sizes, Source};
 
@@ -28,14 +28,14 @@ pub(super) struct Leaf {
 
 impl Leaf {
     /// What is said of this number, if it is one of this leaf.
-    pub fn entry(&self, number: u64, sizes: Sizes) -> Option<Option<Entry>> {
+    pub fn entry(&self, number: u64, sizes: Sizes) -> Option<Option<ChunkEntry>> {
         if !(self.first..self.end).contains(&number) {
             return None;
         }
         let Some(bytes) = self.bytes.as_deref() else { return Some(None) };
         // Entries of a leaf are in memory.
         let at = (number - self.first) as usize * self.width;
-        Some(bytes.get(at..at + self.width).and_then(|entry| Entry::decode(entry, sizes)))
+        Some(bytes.get(at..at + self.width).and_then(|entry| ChunkEntry::decode(entry, sizes)))
     }
 }
 
@@ -78,7 +78,7 @@ impl Cache {
 
 /// A list of entries in pages, each with a checksum. Pages that were never written are marked in a bitmap, their bytes
 /// mean nothing.
-pub(super) struct Pages<'a> {
+pub(super) struct PagedEntries<'a> {
     /// The structure, for errors.
     pub what: &'static str,
     /// The first page.
@@ -95,7 +95,7 @@ pub(super) struct Pages<'a> {
     pub first_bit: u64,
 }
 
-impl Pages<'_> {
+impl PagedEntries<'_> {
     /// The entries around `index`, counted from the first of these.
     pub fn leaf(&self, source: &Source, cache: &Cache, index: u64) -> Result<Leaf> {
         let too_large = || bad(format!("{} at {}: its pages reach beyond byte 2^64", self.what, self.at));

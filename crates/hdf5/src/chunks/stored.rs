@@ -4,7 +4,7 @@
 
 use ferrocdf_bytes::{Coder, Record, Result};
 
-use super::Entry;
+use super::ChunkEntry;
 use crate::fields::{self, Fields};
 use crate::{Address, Sizes};
 
@@ -44,7 +44,7 @@ impl Form {
 /// An entry as stored; `None` where there is no chunk.
 pub(crate) struct StoredEntry {
     pub form: Form,
-    pub entry: Option<Entry>,
+    pub entry: Option<ChunkEntry>,
 }
 
 impl Record for StoredEntry {
@@ -56,14 +56,14 @@ impl Record for StoredEntry {
             c.uint("chunk size", width, &mut len)?;
             c.int("filter mask", &mut mask)?;
         }
-        self.entry = at.map(|at| Entry { at, len, mask });
+        self.entry = at.map(|at| ChunkEntry { at, len, mask });
         Ok(())
     }
 }
 
-impl Entry {
+impl ChunkEntry {
     /// An entry of an array; `None` if no chunk is there.
-    pub fn decode(bytes: &[u8], sizes: Sizes) -> Option<Entry> {
+    pub fn decode(bytes: &[u8], sizes: Sizes) -> Option<ChunkEntry> {
         let form = Form::of(bytes.len(), bytes.len() > sizes.offset, sizes)?;
         let mut stored = StoredEntry { form, entry: None };
         fields::read(&mut stored, "entry", bytes).ok()?;

@@ -1,11 +1,11 @@
 //! The chunks of a tree as a sorted table, which is kept as small as the numbers in it allow.
 
-use super::Entry;
+use super::ChunkEntry;
 use crate::Address;
 
 /// Entries by chunk number.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Table {
+pub(super) struct ChunkTable {
     /// Sorted, no two the same; empty if they are 0, 1, 2 and so on.
     numbers: Vec<u64>,
     addresses: Vec<u64>,
@@ -15,9 +15,9 @@ pub(super) struct Table {
     masks: Vec<u32>,
 }
 
-impl Table {
+impl ChunkTable {
     /// A table of these chunks. Of two with the same number the later one is taken, as the reference does.
-    pub fn new(mut chunks: Vec<(u64, Entry)>, filtered: bool) -> Table {
+    pub fn new(mut chunks: Vec<(u64, ChunkEntry)>, filtered: bool) -> ChunkTable {
         if !chunks.is_sorted_by_key(|chunk| chunk.0) {
             chunks.sort_by_key(|chunk| chunk.0);
         }
@@ -28,7 +28,7 @@ impl Table {
             }
             same
         });
-        let mut table = Table::default();
+        let mut table = ChunkTable::default();
         if chunks.last().is_some_and(|last| last.0 != chunks.len() as u64 - 1) {
             table.numbers = chunks.iter().map(|chunk| chunk.0).collect();
         }
@@ -43,15 +43,15 @@ impl Table {
     }
 
     /// All entries with their numbers, in order.
-    pub fn numbered(&self) -> impl Iterator<Item = (u64, Entry)> {
+    pub fn numbered(&self) -> impl Iterator<Item = (u64, ChunkEntry)> {
         let number = |row: usize| self.numbers.get(row).copied().unwrap_or(row as u64);
         (0..self.addresses.len()).filter_map(move |row| Some((number(row), self.row(row)?)))
     }
 
-    fn row(&self, row: usize) -> Option<Entry> {
+    fn row(&self, row: usize) -> Option<ChunkEntry> {
         let at = Address(*self.addresses.get(row)?);
         let len = self.lens.get(row).copied().unwrap_or_default();
-        Some(Entry { at, len, mask: self.masks.get(row).copied().unwrap_or_default() })
+        Some(ChunkEntry { at, len, mask: self.masks.get(row).copied().unwrap_or_default() })
     }
 
     /// The least number of a chunk of the table from a number on.
@@ -63,7 +63,7 @@ impl Table {
     }
 
     /// The entry of this chunk. `hint` is the row that was found last: neighbours are often asked for in turn.
-    pub fn find(&self, number: u64, hint: &mut usize) -> Option<Entry> {
+    pub fn find(&self, number: u64, hint: &mut usize) -> Option<ChunkEntry> {
         let row = if self.numbers.is_empty() {
             usize::try_from(number).ok()?
         } else {
@@ -82,13 +82,13 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn entry(at: u64, mask: u32) -> Entry {
-        Entry { at: Address(at), len: at + 1, mask }
+    fn entry(at: u64, mask: u32) -> ChunkEntry {
+        ChunkEntry { at: Address(at), len: at + 1, mask }
     }
 
     #[test]
     fn entries_are_found() {
-        let table = Table::new(
+        let table = ChunkTable::new(
             vec![(7, entry(70, 0)), (2, entry(20, 5)), (7, entry(71, 1)), (4, entry(40, 0))],
             true,
         );
@@ -103,10 +103,10 @@ mod tests {
 
     #[test]
     fn a_full_table_has_no_numbers() {
-        let table = Table::new(vec![(0, entry(5, 0)), (1, entry(6, 0))], false);
-        assert_eq!(table, Table { addresses: vec![5, 6], ..Table::default() });
-        assert_eq!(table.find(1, &mut 0), Some(Entry { at: Address(6), len: 0, mask: 0 }));
+        let table = ChunkTable::new(vec![(0, entry(5, 0)), (1, entry(6, 0))], false);
+        assert_eq!(table, ChunkTable { addresses: vec![5, 6], ..ChunkTable::default() });
+        assert_eq!(table.find(1, &mut 0), Some(ChunkEntry { at: Address(6), len: 0, mask: 0 }));
         assert_eq!(table.find(2, &mut 0), None);
-        assert_eq!(Table::new(Vec::new(), true).find(0, &mut 0), None);
+        assert_eq!(ChunkTable::new(Vec::new(), true).find(0, &mut 0), None);
     }
 }

@@ -4,8 +4,8 @@
 use ferrocdf_bytes::Result;
 
 use super::stored::{ChunkKey, ChunkRecord, Form, StoredEntry};
-use super::table::Table;
-use super::{Chunks, Entry};
+use super::table::ChunkTable;
+use super::{ChunkEntry, DatasetChunks};
 use crate::messages::ChunkIndex;
 use crate::trees::{btree1, btree2};
 use crate::wire::bad;
@@ -19,7 +19,7 @@ const PLAIN: u8 = 10;
 const FILTERED: u8 = 11;
 
 /// Reads a whole tree. Chunks outside the present extent are left out.
-pub(super) fn load(chunks: &Chunks, kind: ChunkIndex, root: Address) -> Result<Table> {
+pub(super) fn load(chunks: &DatasetChunks, kind: ChunkIndex, root: Address) -> Result<ChunkTable> {
     let mut found = Vec::new();
     if kind == ChunkIndex::BTree1 {
         old(chunks, root, &mut found)?;
@@ -27,11 +27,11 @@ pub(super) fn load(chunks: &Chunks, kind: ChunkIndex, root: Address) -> Result<T
         new(chunks, root, &mut found)?;
     }
     found.shrink_to_fit();
-    Ok(Table::new(found, chunks.filtered))
+    Ok(ChunkTable::new(found, chunks.filtered))
 }
 
 /// Version 1: the keys hold size, mask, and the position of the first element, of which the last number is 0.
-fn old(chunks: &Chunks, root: Address, found: &mut Vec<(u64, Entry)>) -> Result<()> {
+fn old(chunks: &DatasetChunks, root: Address, found: &mut Vec<(u64, ChunkEntry)>) -> Result<()> {
     let rank = chunks.chunk.len();
     let key_size = 8 + 8 * (rank + 1);
     btree1::prefetch(&chunks.source, root, CHUNKS, key_size, 0);
@@ -41,14 +41,14 @@ fn old(chunks: &Chunks, root: Address, found: &mut Vec<(u64, Entry)>) -> Result<
         fields::read(&mut key, "chunk key", bytes)?;
         // A position that no chunk begins at is that of the chunk it lies in.
         let coords = key.offsets.iter().zip(&chunks.chunk).map(|(&at, &chunk)| at / chunk);
-        let entry = Entry { at, len: key.len, mask: key.mask };
+        let entry = ChunkEntry { at, len: key.len, mask: key.mask };
         found.extend(chunks.number(coords).map(|number| (number, entry)));
         Ok(())
     })
 }
 
 /// Version 2: the records hold the address, for filtered chunks size and mask, and the coordinates in chunks.
-fn new(chunks: &Chunks, root: Address, found: &mut Vec<(u64, Entry)>) -> Result<()> {
+fn new(chunks: &DatasetChunks, root: Address, found: &mut Vec<(u64, ChunkEntry)>) -> Result<()> {
     let rank = chunks.chunk.len();
     let sizes = chunks.source.sizes;
     let mut coords = Vec::with_capacity(rank);

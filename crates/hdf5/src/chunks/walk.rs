@@ -4,14 +4,14 @@
 use ferrocdf_bytes::Result;
 
 use super::pages::Leaf;
-use super::{Chunks, Cursor, Entry, Finder, slowest_first, tree};
+use super::{ChunkEntry, Cursor, DatasetChunks, Finder, slowest_first, tree};
 use crate::Address;
 use crate::wire::bad;
 
 /// What is told of a chunk: its coordinates, its entry, and the filters that it is stored without.
-pub(crate) type EachChunk<'a> = dyn FnMut(&[u64], Entry, u32) -> Result<()> + 'a;
+pub(crate) type EachChunk<'a> = dyn FnMut(&[u64], ChunkEntry, u32) -> Result<()> + 'a;
 
-impl Chunks {
+impl DatasetChunks {
     /// Visits all stored chunks within the present extent.
     pub fn each(&self, visit: &mut EachChunk<'_>) -> Result<()> {
         let mut coords = vec![0; self.counts.len()];
@@ -25,7 +25,7 @@ impl Chunks {
     }
 
     /// Visits all stored chunks, also outside the present extent, with their numbers.
-    pub(super) fn numbered(&self, visit: &mut dyn FnMut(u64, Entry) -> Result<()>) -> Result<()> {
+    pub(super) fn numbered(&self, visit: &mut dyn FnMut(u64, ChunkEntry) -> Result<()>) -> Result<()> {
         match &self.finder {
             Finder::Nothing => Ok(()),
             Finder::Single(entry) => visit(0, *entry),
@@ -40,7 +40,7 @@ impl Chunks {
     }
 
     /// Visits chunks that lie one after another, for all of which the file has room.
-    fn side_by_side(&self, at: Address, visit: &mut dyn FnMut(u64, Entry) -> Result<()>) -> Result<()> {
+    fn side_by_side(&self, at: Address, visit: &mut dyn FnMut(u64, ChunkEntry) -> Result<()>) -> Result<()> {
         let slowest = self.counts.get(self.slowest).copied().unwrap_or(1);
         let all = self.weights.get(self.slowest).map_or(Some(1), |weight| weight.checked_mul(slowest));
         let begin = self.source.position(at)?;
@@ -62,14 +62,14 @@ impl Chunks {
     fn leaves(
         &self,
         leaf: impl Fn(u64) -> Result<Leaf>,
-        visit: &mut dyn FnMut(u64, Entry) -> Result<()>,
+        visit: &mut dyn FnMut(u64, ChunkEntry) -> Result<()>,
     ) -> Result<()> {
         let mut number = 0;
         while number < u64::MAX {
             let leaf = leaf(number)?;
             let stored = leaf.bytes.iter().flat_map(|list| list.chunks_exact(leaf.width));
             for (number, entry) in (leaf.first..).zip(stored) {
-                if let Some(entry) = Entry::decode(entry, self.source.sizes) {
+                if let Some(entry) = ChunkEntry::decode(entry, self.source.sizes) {
                     visit(number, entry)?;
                 }
             }

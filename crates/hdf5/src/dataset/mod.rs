@@ -16,7 +16,7 @@ use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
 
-use crate::chunks::{Chunks, Lazy};
+use crate::chunks::{DatasetChunks, Lazy};
 use crate::external::ExternalBlob;
 use crate::messages::{
     ChunkedLayout, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, SpaceKind, pipeline,
@@ -56,7 +56,7 @@ pub struct Dataset {
     external: Option<ExternalFiles>,
     ancestors: Ancestors,
     chain: Arc<Chain>,
-    chunks: Lazy<Arc<Chunks>>,
+    chunks: Lazy<Arc<DatasetChunks>>,
     mappings: Lazy<Virtual>,
     numbers: Lazy<Placed>,
     bytes: Lazy<Placed>,
@@ -242,10 +242,10 @@ impl Dataset {
         self.space.elements()?.checked_mul(u64::from(self.datatype.size))
     }
 
-    pub(crate) fn chunks(&self, layout: &ChunkedLayout) -> Result<&Arc<Chunks>> {
+    pub(crate) fn chunks(&self, layout: &ChunkedLayout) -> Result<&Arc<DatasetChunks>> {
         let source = self.object.file().source();
         let filtered = !self.filters.is_empty();
-        self.chunks.get(|| Ok(Arc::new(Chunks::new(source, layout, &self.space, filtered)?)))
+        self.chunks.get(|| Ok(Arc::new(DatasetChunks::new(source, layout, &self.space, filtered)?)))
     }
 
     /// The names of the files that hold the raw data, in their order; none if the data is in this file.

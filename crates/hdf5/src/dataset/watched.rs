@@ -10,7 +10,7 @@ use ferrocdf_bytes::{Context, Result};
 use ferrocdf_store::retry;
 
 use super::Dataset;
-use crate::chunks::Chunks;
+use crate::chunks::DatasetChunks;
 use crate::messages::{ChunkedLayout, DataLayout};
 use crate::objects::kind;
 use crate::objects::object::Object;
@@ -33,13 +33,13 @@ pub(crate) struct Watched {
 #[derive(Debug)]
 struct Look {
     file: File,
-    chunks: Arc<Chunks>,
+    chunks: Arc<DatasetChunks>,
 }
 
 impl Watched {
     /// The chunks of the dataset that an object is. They are looked at again if the file has changed since it was opened:
     /// what was read ahead then may be older than they are.
-    pub fn new(object: &Object, layout: &ChunkedLayout, chunks: Arc<Chunks>) -> Result<Watched> {
+    pub fn new(object: &Object, layout: &ChunkedLayout, chunks: Arc<DatasetChunks>) -> Result<Watched> {
         let last = Mutex::new(Look { file: object.file().clone(), chunks });
         let (shape, messages) = (layout.shape.clone(), messages(object));
         let mut watched = Watched { at: object.address(), shape, messages, first: 0, last };

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ferrocdf_bytes::{Coder, Dumper, Record, Result};
 
-use super::{Walk, unknown};
+use super::{StructureWalk, unknown};
 use crate::Address;
 use crate::chunks::extensible_array::{self as extensible, IndexBlock, SecondaryBlock};
 use crate::chunks::fixed_array::{self as fixed, DataBlock, entry_form};
@@ -19,7 +19,7 @@ fn entries(form: Form, count: u64, dumper: &mut Dumper<'_>) -> Result<()> {
 }
 
 /// Entries in pages.
-struct Pages<'a> {
+struct DumpedPages<'a> {
     what: &'static str,
     form: Form,
     at: Address,
@@ -31,12 +31,12 @@ struct Pages<'a> {
     first_bit: u64,
 }
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints a fixed array.
     pub(super) fn fixed_array(&mut self, at: Address) -> Result<()> {
         let sizes = self.source.sizes;
-        let mut header = fixed::Header::unread(sizes);
-        let len = fixed::Header::len(sizes);
+        let mut header = fixed::FixedArrayHeader::unread(sizes);
+        let len = fixed::FixedArrayHeader::len(sizes);
         if self.block(fixed::HEADER, at, len, true, |dumper| header.fields(dumper))?.is_none() {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl Walk<'_> {
             if whole.is_none() || !is_paged {
                 return Ok(());
             }
-            walk.pages(&Pages {
+            walk.pages(&DumpedPages {
                 what: fixed::PAGE,
                 form,
                 at: Address(block.0.saturating_add(len)),
@@ -69,7 +69,7 @@ impl Walk<'_> {
     }
 
     /// Prints the pages that were written.
-    fn pages(&mut self, pages: &Pages<'_>) -> Result<()> {
+    fn pages(&mut self, pages: &DumpedPages<'_>) -> Result<()> {
         let width = pages.form.width() as u64;
         let page_bytes = pages.per_page.saturating_mul(width).saturating_add(CHECKSUM as u64);
         for page in 0..pages.entries.div_ceil(pages.per_page) {
@@ -96,8 +96,8 @@ impl Walk<'_> {
     /// Prints an extensible array.
     pub(super) fn extensible_array(&mut self, at: Address) -> Result<()> {
         let sizes = self.source.sizes;
-        let mut header = extensible::Header::unread(sizes);
-        let len = extensible::Header::len(sizes);
+        let mut header = extensible::ExtensibleArrayHeader::unread(sizes);
+        let len = extensible::ExtensibleArrayHeader::len(sizes);
         if self.block(extensible::HEADER, at, len, true, |dumper| header.fields(dumper))?.is_none() {
             return Ok(());
         }
@@ -118,8 +118,9 @@ impl Walk<'_> {
         self.write("    elements of the index block\n")?;
         self.show(extensible::INDEX, at, &block.entries, |d| entries(array.form, count as u64, d))?;
         let (groups, direct) = array.header.groups();
-        let blocks = (0..direct)
-            .flat_map(|group| (0..extensible::Header::blocks(group)).map(move |block| (group, block)));
+        let blocks = (0..direct).flat_map(|group| {
+            (0..extensible::ExtensibleArrayHeader::blocks(group)).map(move |block| (group, block))
+        });
         for ((group, number), at) in blocks.zip(&block.data) {
             if let Some(at) = *at {
                 let array = array.clone();
@@ -178,7 +179,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let per_page = header.per_page();
-        self.pages(&Pages {
+        self.pages(&DumpedPages {
             what: extensible::PAGE,
             form: *form,
             at: Address(at.0.saturating_add(len)),
@@ -192,7 +193,7 @@ impl Walk<'_> {
 
 /// An extensible array whose header was printed.
 struct Array {
-    header: extensible::Header,
+    header: extensible::ExtensibleArrayHeader,
     at: Address,
     form: Form,
 }

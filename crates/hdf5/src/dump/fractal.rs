@@ -4,25 +4,25 @@ use std::rc::Rc;
 
 use ferrocdf_bytes::{Coder, Record, Result};
 
-use super::{Walk, raw, trees};
+use super::{StructureWalk, raw, trees};
 use crate::Address;
-use crate::heaps::fractal::header::{Filters, Header, Stored, WHAT};
-use crate::heaps::fractal::stored::{self, BlockHead, ChildPointer};
+use crate::heaps::fractal::header::{Filters, FractalHeapHeader, FractalHeapShape, WHAT};
+use crate::heaps::fractal::stored::{self, BlockHead, FractalHeapChildPointer};
 use crate::heaps::free_space::FreeSpaceManager;
 use crate::wire::CHECKSUM;
 
 /// A heap whose header was printed.
-struct Heap {
-    header: Header,
+struct DumpedHeap {
+    header: FractalHeapShape,
     is_filtered: bool,
 }
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints a fractal heap.
     pub(super) fn fractal_heap(&mut self, at: Address) -> Result<()> {
         let sizes = self.source.sizes;
-        let mut stored = Stored::new(sizes);
-        self.read_record(&mut stored, WHAT, at, Stored::len(sizes) as u64);
+        let mut stored = FractalHeapHeader::new(sizes);
+        self.read_record(&mut stored, WHAT, at, FractalHeapHeader::len(sizes) as u64);
         let mut filters = Filters { sizes, len: stored.filters_length, root: (0, 0), pipeline: vec![] };
         let whole = self.block(WHAT, at, stored.whole_len(), true, |dumper| {
             stored.fields(dumper)?;
@@ -31,11 +31,11 @@ impl Walk<'_> {
         if whole.is_none() {
             return Ok(());
         }
-        let header = match Header::check(&stored, at, sizes) {
+        let header = match FractalHeapShape::check(&stored, at, sizes) {
             Ok(header) => header,
             Err(error) => return self.problem(&error.at(format_args!("{WHAT} at {at}"))),
         };
-        let heap = Rc::new(Heap { header, is_filtered: filters.len > 0 });
+        let heap = Rc::new(DumpedHeap { header, is_filtered: filters.len > 0 });
         if let Some(root) = stored.root_block {
             let (rows, size) = (stored.root_rows, heap.header.starting_block);
             let len = if heap.is_filtered { filters.root.0 } else { size };
@@ -58,7 +58,7 @@ impl Walk<'_> {
     }
 
     /// Prints a direct block of `len` stored bytes that begins at an offset in the heap.
-    fn direct(&mut self, heap: &Heap, at: Address, offset: u64, len: u64) -> Result<()> {
+    fn direct(&mut self, heap: &DumpedHeap, at: Address, offset: u64, len: u64) -> Result<()> {
         let what = "fractal heap direct block";
         let header = &heap.header;
         let whole = self.block(what, at, len, false, |dumper| {
@@ -75,9 +75,9 @@ impl Walk<'_> {
     }
 
     /// Prints an indirect block that begins at an offset in the heap.
-    fn indirect(&mut self, heap: Rc<Heap>, at: Address, offset: u64, rows: u64) -> Result<()> {
+    fn indirect(&mut self, heap: Rc<DumpedHeap>, at: Address, offset: u64, rows: u64) -> Result<()> {
         let sizes = self.source.sizes;
-        let Heap { header, is_filtered } = &*heap;
+        let DumpedHeap { header, is_filtered } = &*heap;
         let (direct, all) = header.children(rows);
         let len = stored::indirect_len(header, rows, *is_filtered);
         let mut children = vec![];
@@ -86,7 +86,7 @@ impl Walk<'_> {
             let mut index = 0;
             dumper.list("child", all, &mut vec![], |_: &mut (), dumper| {
                 let filtered = (*is_filtered && index < direct).then_some((0, 0));
-                let mut child = ChildPointer { sizes, at: None, filtered };
+                let mut child = FractalHeapChildPointer { sizes, at: None, filtered };
                 child.fields(dumper)?;
                 children.extend(child.at.map(|at| (index, at, child.filtered)));
                 index += 1;

@@ -3,24 +3,24 @@
 use ferrocdf_bytes::{Coder, Record, Result};
 
 use super::trees::SymbolTableGroup;
-use super::{Walk, path_in, peek, raw};
-use crate::groups::symbols::{Entry, NODE_HEAD, NodeHead};
+use super::{StructureWalk, path_in, peek, raw};
+use crate::groups::symbols::{NODE_HEAD, SymbolEntry, SymbolNodeHead};
 use crate::heaps::{global, local};
 use crate::wire::up_to_nul;
 use crate::{Address, fields};
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints a symbol table node.
     pub(super) fn symbols(&mut self, at: Address, group: &SymbolTableGroup) -> Result<()> {
         const WHAT: &str = "symbol table node";
         let sizes = self.source.sizes;
-        let mut head = NodeHead { count: 0 };
+        let mut head = SymbolNodeHead { count: 0 };
         if let Ok(start) = self.source.read(WHAT, at, NODE_HEAD as u64) {
             peek(&mut head, &start);
         }
-        let len = NODE_HEAD + usize::from(head.count) * Entry::len(sizes);
+        let len = NODE_HEAD + usize::from(head.count) * SymbolEntry::len(sizes);
         let names = self.names.get(&group.heap).cloned();
-        let name = |entry: &Entry| {
+        let name = |entry: &SymbolEntry| {
             let from = usize::try_from(entry.name).unwrap_or(usize::MAX);
             names.as_deref().and_then(|names| names.get(from..)).map(|rest| up_to_nul(rest).to_vec())
         };
@@ -29,7 +29,7 @@ impl Walk<'_> {
             head.fields(dumper)?;
             let count = head.count.into();
             dumper.list("entry", count, &mut vec![], |_: &mut (), dumper| {
-                let mut entry = Entry::unread(sizes);
+                let mut entry = SymbolEntry::unread(sizes);
                 entry.fields(dumper)?;
                 entries.push(entry);
                 Ok(())
@@ -48,8 +48,8 @@ impl Walk<'_> {
 
     /// Prints a local heap, and keeps its names.
     pub(super) fn local_heap(&mut self, at: Address) -> Result<()> {
-        let mut header = local::Header::unread(self.source.sizes);
-        let len = local::Header::len(self.source.sizes);
+        let mut header = local::LocalHeapHeader::unread(self.source.sizes);
+        let len = local::LocalHeapHeader::len(self.source.sizes);
         if self.block("local heap", at, len, false, |dumper| header.fields(dumper))?.is_none() {
             return Ok(());
         }

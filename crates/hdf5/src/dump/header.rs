@@ -2,10 +2,10 @@
 
 use ferrocdf_bytes::{Record, Result};
 
-use super::Walk;
+use super::StructureWalk;
 use crate::messages::small::Continuation;
 use crate::objects::kind;
-use crate::objects::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix, SIGNATURE};
+use crate::objects::prefix::{ContinuedHead, HeaderForm, MessageHead, ObjectHeaderPrefix, SIGNATURE};
 use crate::wire::{CHECKSUM, bad};
 use crate::{Address, fields};
 
@@ -13,7 +13,7 @@ const WHAT: &str = "object header";
 /// More than any prefix has.
 const LARGEST: u64 = 64;
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints the object header at an address.
     pub(super) fn header(&mut self, at: Address, path: &str) -> Result<()> {
         let title = format!("{WHAT} of {path}");
@@ -25,7 +25,7 @@ impl Walk<'_> {
             }
         };
         let version = if start.starts_with(&SIGNATURE) { 2 } else { 1 };
-        let mut prefix = Prefix { form: HeaderForm::new(version, 0), messages: 0, size: 0 };
+        let mut prefix = ObjectHeaderPrefix { form: HeaderForm::new(version, 0), messages: 0, size: 0 };
         let Ok(head) = fields::read(&mut prefix, WHAT, &start) else {
             self.title(at, &title)?;
             return self.show(WHAT, at, &start, |dumper| prefix.fields(dumper)).map(drop);

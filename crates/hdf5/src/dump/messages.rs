@@ -2,7 +2,7 @@
 
 use ferrocdf_bytes::{Dumper, Record, Result};
 
-use super::{Walk, path_in, raw, trees};
+use super::{StructureWalk, path_in, raw, trees};
 use crate::dataset::virtual_layout::mapping::MappingList;
 use crate::groups::message as link;
 use crate::messages::small::{
@@ -13,15 +13,15 @@ use crate::messages::{
     ChunkIndex, Class, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, HeapId, SpaceKind,
     dataspace, external, fill, layout, pipeline, space,
 };
-use crate::objects::attribute_message::{AttributeMessage, Prefix};
+use crate::objects::attribute_message::{AttributeMessage, AttributePrefix};
 use crate::objects::dense_info::{self, DenseInfo, Of};
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::objects::shared::{SharedMessage, SharedPlace};
 use crate::wire::CHECKSUM;
 use crate::{Address, Link, LinkTarget, Sizes};
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints the body of a message, and has all that it leads to printed.
     pub(super) fn message(
         &mut self,
@@ -33,7 +33,7 @@ impl Walk<'_> {
     ) -> Result<()> {
         let sizes = self.source.sizes;
         let name = kind::name(number);
-        if flags & Message::SHARED != 0 {
+        if flags & HeaderMessage::SHARED != 0 {
             return self.shared(at, body);
         }
         let show = |walk: &mut Self, fields: &mut dyn FnMut(&mut Dumper<'_>) -> Result<()>| {
@@ -42,7 +42,7 @@ impl Walk<'_> {
         match number {
             kind::DATASPACE => {
                 let mut space = Dataspace { kind: SpaceKind::Null, dims: vec![], max: None };
-                let mut record = dataspace::Message { space: &mut space, version: 0, sizes };
+                let mut record = dataspace::DataspaceMessage { space: &mut space, version: 0, sizes };
                 show(self, &mut |dumper| record.fields(dumper))?;
             }
             kind::LINK_INFO => self.dense_info(at, Of::Links, body, path)?,
@@ -51,17 +51,17 @@ impl Walk<'_> {
                 show(self, &mut |dumper| Datatype::default().fields(dumper))?;
             }
             kind::FILL_OLD => {
-                show(self, &mut |dumper| fill::OldMessage(&mut Fill::Default).fields(dumper))?;
+                show(self, &mut |dumper| fill::OldFillMessage(&mut Fill::Default).fields(dumper))?;
             }
             kind::FILL => {
                 let mut fill = FillMessage { value: Fill::Default, allocation: 0, writing: 0 };
-                let mut record = fill::Message { version: 0, fill: &mut fill };
+                let mut record = fill::StoredFillMessage { version: 0, fill: &mut fill };
                 show(self, &mut |dumper| record.fields(dumper))?;
             }
             kind::LINK => self.link(at, body, path)?,
             kind::EXTERNAL => {
                 let mut files = ExternalFiles::default();
-                let mut record = external::Message { files: &mut files, sizes };
+                let mut record = external::ExternalFilesMessage { files: &mut files, sizes };
                 if show(self, &mut |dumper| record.fields(dumper))? {
                     let heap = files.heap;
                     self.later(heap, move |walk| walk.local_heap(heap));
@@ -72,7 +72,7 @@ impl Walk<'_> {
                 show(self, &mut |dumper| GroupInfo::default().fields(dumper))?;
             }
             kind::PIPELINE => {
-                show(self, &mut |dumper| pipeline::Message::unread().fields(dumper))?;
+                show(self, &mut |dumper| pipeline::FilterPipelineMessage::unread().fields(dumper))?;
             }
             kind::ATTRIBUTE => self.attribute(at, body)?,
             kind::SHARED_TABLE => {
@@ -108,7 +108,7 @@ impl Walk<'_> {
             }
             // That of development versions before 1.10 has another form.
             kind::SPACE_INFO if body.first() != Some(&0) => {
-                show(self, &mut |dumper| space::Message::unread(sizes).fields(dumper))?;
+                show(self, &mut |dumper| space::FileSpaceInfoMessage::unread(sizes).fields(dumper))?;
             }
             kind::CACHE_IMAGE => {
                 show(self, &mut |dumper| CacheImage::unread(sizes).fields(dumper))?;
@@ -135,7 +135,7 @@ impl Walk<'_> {
     /// Prints a link message, and has the object printed that a hard link leads to.
     pub(super) fn link(&mut self, at: Address, body: &[u8], group: &str) -> Result<()> {
         let mut link = Link::unread();
-        let mut record = link::Message { link: &mut link, sizes: self.source.sizes };
+        let mut record = link::LinkMessage { link: &mut link, sizes: self.source.sizes };
         if self.show("link message", at, body, |dumper| record.fields(dumper))?
             && let LinkTarget::Hard(object) = link.target
         {
@@ -148,7 +148,7 @@ impl Walk<'_> {
     /// Prints a link info or attribute info message; then its heap and its indexes, and the messages in the heap.
     fn dense_info(&mut self, at: Address, of: Of, body: &[u8], path: &str) -> Result<()> {
         let mut info = DenseInfo::default();
-        let mut record = dense_info::Message { of, info: &mut info, sizes: self.source.sizes };
+        let mut record = dense_info::DenseInfoMessage { of, info: &mut info, sizes: self.source.sizes };
         if !self.show(kind::name(of.kind()), at, body, |dumper| record.fields(dumper))? {
             return Ok(());
         }
@@ -164,7 +164,7 @@ impl Walk<'_> {
     /// Prints an attribute message with the datatype and the dataspace in it, and the collections of the global heap with its elements.
     pub(super) fn attribute(&mut self, at: Address, body: &[u8]) -> Result<()> {
         let sizes = self.source.sizes;
-        let mut record = Prefix::default();
+        let mut record = AttributePrefix::default();
         let whole = self.show("attribute message", at, body, |dumper| {
             record.fields(dumper)?;
             raw("data", dumper)
@@ -176,7 +176,7 @@ impl Walk<'_> {
         for (number, shared, part) in
             [(kind::DATATYPE, 0x01, message.datatype), (kind::DATASPACE, 0x02, message.dataspace)]
         {
-            let flags = if message.flags & shared != 0 { Message::SHARED } else { 0 };
+            let flags = if message.flags & shared != 0 { HeaderMessage::SHARED } else { 0 };
             self.write(&format!("    {} of the attribute\n", kind::name(number)))?;
             self.message(at, number, flags, part, "")?;
         }
@@ -221,7 +221,7 @@ impl Walk<'_> {
     fn layout(&mut self, at: Address, body: &[u8]) -> Result<()> {
         let sizes = self.source.sizes;
         let mut layout = DataLayout::Compact(vec![]);
-        let mut record = layout::Message { version: 0, layout: &mut layout, sizes };
+        let mut record = layout::DataLayoutMessage { version: 0, layout: &mut layout, sizes };
         if !self.show("data layout message", at, body, |dumper| record.fields(dumper))? {
             return Ok(());
         }

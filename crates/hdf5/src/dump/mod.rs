@@ -25,7 +25,7 @@ use ferrocdf_store::Blob;
 
 use crate::heaps::GlobalHeap;
 use crate::source::ORDER;
-use crate::superblock::{DriverBlock, SIGNATURE, Stored, locate};
+use crate::superblock::{DriverBlock, SIGNATURE, StoredSuperblock, locate};
 use crate::wire::{CHECKSUM, bad};
 use crate::{Address, File, Source};
 
@@ -42,7 +42,7 @@ const LONGEST_PATH: usize = 200;
 /// of the first; those of `out`.
 pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
     let (base, bytes) = locate(&blob)?;
-    let mut stored = Stored::default();
+    let mut stored = StoredSuperblock::default();
     let mut dumper = Dumper::new(&bytes[SIGNATURE.len()..], ORDER);
     let read = stored.fields(&mut dumper);
     let text = format!("0x0 superblock (signature at byte {base} of the file)\n{}", dumper.finish());
@@ -58,8 +58,18 @@ pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
     let left = source.blob.size()?.saturating_mul(TIMES);
     let (seen, failed, first) = (HashSet::new(), 0, None);
     let (names, collections) = (HashMap::new(), GlobalHeap::default());
-    let mut walk =
-        Walk { source, out, waiting: vec![], next: vec![], seen, left, names, collections, failed, first };
+    let mut walk = StructureWalk {
+        source,
+        out,
+        waiting: vec![],
+        next: vec![],
+        seen,
+        left,
+        names,
+        collections,
+        failed,
+        first,
+    };
     if let Err(error) = opened {
         walk.problem(&error)?;
     }
@@ -77,10 +87,10 @@ pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
 }
 
 /// What is still to be printed.
-type Task = Box<dyn FnOnce(&mut Walk<'_>) -> Result<()>>;
+type Task = Box<dyn FnOnce(&mut StructureWalk<'_>) -> Result<()>>;
 
 /// A walk through a file.
-struct Walk<'a> {
+struct StructureWalk<'a> {
     source: Source,
     out: &'a mut dyn Write,
     /// Structures that are still to be printed, the next one last.
@@ -100,7 +110,7 @@ struct Walk<'a> {
     first: Option<Error>,
 }
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints everything.
     fn run(mut self) -> Result<()> {
         loop {
@@ -119,7 +129,7 @@ impl Walk<'_> {
     }
 
     /// Has the structure at an address printed, unless it was or will be. Errors of the task are those of the output alone.
-    fn later(&mut self, at: Address, task: impl FnOnce(&mut Walk<'_>) -> Result<()> + 'static) {
+    fn later(&mut self, at: Address, task: impl FnOnce(&mut StructureWalk<'_>) -> Result<()> + 'static) {
         if self.seen.insert(at) {
             self.next.push(Box::new(task));
         }

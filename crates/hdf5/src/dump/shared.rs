@@ -2,13 +2,13 @@
 
 use ferrocdf_bytes::{Record, Result};
 
-use super::{Walk, trees};
+use super::{StructureWalk, trees};
 use crate::{Address, sohm};
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints the table of shared messages, whose number of indexes is known.
     pub(super) fn shared_table(&mut self, at: Address, count: u64) -> Result<()> {
-        let mut table = sohm::Table { sizes: self.source.sizes, count, indexes: vec![] };
+        let mut table = sohm::SohmTable { sizes: self.source.sizes, count, indexes: vec![] };
         let len = table.len();
         if self.block("shared message table", at, len, true, |dumper| table.fields(dumper))?.is_none() {
             return Ok(());

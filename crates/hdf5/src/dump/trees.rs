@@ -4,17 +4,17 @@ use std::rc::Rc;
 
 use ferrocdf_bytes::{Coder, Dumper, Record, Result};
 
-use super::{Walk, raw};
+use super::{StructureWalk, raw};
 use crate::chunks::stored::{ChunkKey, ChunkRecord, Form, StoredEntry};
 use crate::fields::Fields;
 use crate::heaps::FractalHeap;
 use crate::heaps::fractal::stored::HugeObject;
 use crate::objects::dense_info::{By, DenseRecord, Of};
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::sohm::SharedRecord;
 use crate::trees::btree1;
-use crate::trees::btree2::{ChildPointer, Header, Level, NodeHead};
+use crate::trees::btree2::{BTree2ChildPointer, BTree2Header, BTree2NodeHead, Level};
 use crate::{Address, Sizes};
 
 /// A group with a symbol table.
@@ -67,7 +67,7 @@ pub(super) enum New {
 }
 
 /// What is known of all nodes of a version 2 B-tree.
-struct Tree {
+struct DumpedTree {
     of: New,
     record_type: u64,
     record_size: usize,
@@ -75,12 +75,12 @@ struct Tree {
     heap: Option<FractalHeap>,
 }
 
-impl Walk<'_> {
+impl StructureWalk<'_> {
     /// Prints a node of a version 1 B-tree.
     pub(super) fn old_tree(&mut self, at: Address, of: Old) -> Result<()> {
         let sizes = self.source.sizes;
-        let mut head = btree1::NodeHead::unread(sizes);
-        let head_len = btree1::NodeHead::len(sizes) as u64;
+        let mut head = btree1::BTree1NodeHead::unread(sizes);
+        let head_len = btree1::BTree1NodeHead::len(sizes) as u64;
         self.read_record(&mut head, "B-tree node", at, head_len);
         let count = u64::from(head.count);
         let keys = if count > 0 { (count + 1) * of.key_len(sizes) } else { 0 };
@@ -118,8 +118,8 @@ impl Walk<'_> {
     pub(super) fn tree(&mut self, at: Address, of: New) -> Result<()> {
         const WHAT: &str = "version 2 B-tree header";
         let sizes = self.source.sizes;
-        let mut header = Header::new(sizes);
-        if self.block(WHAT, at, Header::len(sizes), true, |dumper| header.fields(dumper))?.is_none() {
+        let mut header = BTree2Header::new(sizes);
+        if self.block(WHAT, at, BTree2Header::len(sizes), true, |dumper| header.fields(dumper))?.is_none() {
             return Ok(());
         }
         let levels = match header.levels() {
@@ -132,7 +132,7 @@ impl Walk<'_> {
         };
         let (record_type, record_size) = (header.record_type, header.record_size as usize);
         let depth = levels.len() - 1;
-        let tree = Rc::new(Tree { of, record_type, record_size, levels, heap });
+        let tree = Rc::new(DumpedTree { of, record_type, record_size, levels, heap });
         let records = header.root_records;
         if let Some(root) = header.root.filter(|_| records > 0) {
             self.later(root, move |walk| walk.node(root, records, depth, tree));
@@ -141,7 +141,7 @@ impl Walk<'_> {
     }
 
     /// Prints a node of a version 2 B-tree that has so many records.
-    fn node(&mut self, at: Address, records: u64, depth: usize, tree: Rc<Tree>) -> Result<()> {
+    fn node(&mut self, at: Address, records: u64, depth: usize, tree: Rc<DumpedTree>) -> Result<()> {
         let sizes = self.source.sizes;
         let level = tree.levels[depth];
         let pointers = if depth > 0 { records.saturating_add(1) } else { 0 };
@@ -149,13 +149,13 @@ impl Walk<'_> {
         let what = if depth > 0 { "version 2 B-tree internal node" } else { "version 2 B-tree leaf node" };
         let len = level.node_len(records, tree.record_size as u64);
         self.block(what, at, len, true, |dumper| {
-            NodeHead { is_leaf: depth == 0, record_type: 0 }.fields(dumper)?;
+            BTree2NodeHead { is_leaf: depth == 0, record_type: 0 }.fields(dumper)?;
             dumper.list("record", records, &mut vec![], |_: &mut (), dumper| {
                 found.extend(tree.record(sizes, dumper)?);
                 Ok(())
             })?;
             dumper.list("child", pointers, &mut vec![], |_: &mut (), dumper| {
-                let mut child = ChildPointer { sizes, level, at: Address(0), records: 0, all: 0 };
+                let mut child = BTree2ChildPointer { sizes, level, at: Address(0), records: 0, all: 0 };
                 child.fields(dumper)?;
                 children.push(child);
                 Ok(())
@@ -164,7 +164,7 @@ impl Walk<'_> {
         for (index, record) in found.iter().enumerate() {
             self.dense_message(at, index, record, &tree)?;
         }
-        for ChildPointer { at, records, .. } in children {
+        for BTree2ChildPointer { at, records, .. } in children {
             let tree = tree.clone();
             self.later(at, move |walk| walk.node(at, records, depth - 1, tree));
         }
@@ -172,10 +172,16 @@ impl Walk<'_> {
     }
 
     /// Prints the message that a record by name stands for.
-    fn dense_message(&mut self, at: Address, index: usize, record: &DenseRecord, tree: &Tree) -> Result<()> {
+    fn dense_message(
+        &mut self,
+        at: Address,
+        index: usize,
+        record: &DenseRecord,
+        tree: &DumpedTree,
+    ) -> Result<()> {
         let (New::Dense { of, path, .. }, Some(heap)) = (&tree.of, &tree.heap) else { return Ok(()) };
         // Records may name one large object many times.
-        if record.flags & Message::SHARED != 0 || self.left == 0 {
+        if record.flags & HeaderMessage::SHARED != 0 || self.left == 0 {
             return Ok(());
         }
         self.write(&format!("    {} of record {index}, in the heap\n", kind::name(of.message_kind())))?;
@@ -189,7 +195,7 @@ impl Walk<'_> {
     }
 }
 
-impl Tree {
+impl DumpedTree {
     /// Prints a record; returns it if it is one of links or attributes by their names.
     fn record(&self, sizes: Sizes, dumper: &mut Dumper<'_>) -> Result<Option<DenseRecord>> {
         let (of, by) = match (&self.of, self.record_type) {

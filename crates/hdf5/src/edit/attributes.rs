@@ -5,7 +5,7 @@
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::build::Build;
+use super::build::CommitBuilder;
 use super::extents;
 use super::header::{EditedHeader, NOT_SHARED, message};
 use super::named::Named;
@@ -13,10 +13,10 @@ use super::space::Extent;
 use crate::heaps::FractalHeap;
 use crate::objects::attribute_message::AttributeMessage;
 use crate::objects::dense_info::{DenseInfo, DenseItem, DenseRecord, Of};
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::objects::shared::{SharedPlace, resolve};
-use crate::trees::btree2::Tree;
+use crate::trees::btree2::BTree2;
 use crate::{Address, File, Sizes};
 
 /// The most attributes in a header, and the fewest in a heap, unless the header says otherwise.
@@ -28,9 +28,9 @@ const LONGEST: usize = 0xffff;
 
 /// The attributes of an object.
 #[derive(Debug, Default)]
-pub(super) struct Attributes {
+pub(super) struct EditedAttributes {
     /// The messages, by name and order of creation.
-    pub list: Named<Attribute>,
+    pub list: Named<EditedAttribute>,
     /// What the next one gets as its order.
     next: u64,
     /// What the file says of dense ones.
@@ -43,7 +43,7 @@ pub(super) struct Attributes {
 
 /// An attribute as it is stored.
 #[derive(Debug)]
-pub(super) struct Attribute {
+pub(super) struct EditedAttribute {
     /// The number of its making that it has in the file; also objects that keep no order give some of these.
     number: Option<u64>,
     pub flags: u8,
@@ -67,11 +67,11 @@ pub(super) fn committed_at(body: &[u8], sizes: Sizes) -> Option<Address> {
     }
 }
 
-impl Attributes {
+impl EditedAttributes {
     /// The attributes of an object, whose messages are taken out of `header`.
-    pub fn load(header: &mut EditedHeader, file: &File) -> Result<Attributes> {
+    pub fn load(header: &mut EditedHeader, file: &File) -> Result<EditedAttributes> {
         let source = file.source();
-        let mut all = Attributes::default();
+        let mut all = EditedAttributes::default();
         if let Some(info) = header.message(kind::ATTRIBUTE_INFO) {
             all.info = DenseInfo::decode(Of::Attributes, &info.body, source.sizes)?;
         }
@@ -80,13 +80,13 @@ impl Attributes {
             all.add(message.order.map(u64::from), message.flags, message.body, file)?;
         }
         if let Some((heap_at, by_name)) = all.info.heap.zip(all.info.by_name) {
-            let (tree, heap) = (Tree::open(source, by_name)?, FractalHeap::open(source, heap_at)?);
+            let (tree, heap) = (BTree2::open(source, by_name)?, FractalHeap::open(source, heap_at)?);
             let mut found = vec![];
             tree.walk(&mut |bytes| {
                 let record = DenseRecord::by_name(Of::Attributes, bytes)?;
                 let body = record.message(file, &heap)?.to_vec();
                 let DenseRecord { order, flags, .. } = record;
-                found.push((order, flags & !Message::SHARED, body));
+                found.push((order, flags & !HeaderMessage::SHARED, body));
                 Ok(())
             })?;
             // In the order in which they are listed; many may have the same number, that of none.
@@ -107,17 +107,17 @@ impl Attributes {
     /// Adds a message of the file.
     fn add(&mut self, order: Option<u64>, flags: u8, mut body: Vec<u8>, file: &File) -> Result<()> {
         let mut flags = flags;
-        if flags & Message::SHARED != 0 {
+        if flags & HeaderMessage::SHARED != 0 {
             // The table keeps its own; here it is an attribute like others from now on.
             body = resolve(file, kind::ATTRIBUTE, &body)?.body;
-            flags &= !Message::SHARED;
+            flags &= !HeaderMessage::SHARED;
         }
         let name = AttributeMessage::decode(&body)?.name.to_vec();
         // As the HDF5 library numbers those of a header without an order.
         let number = Some(order.unwrap_or(self.next)).filter(|&order| order != NO_ORDER);
         let order = number.unwrap_or(self.next);
         self.next = self.next.max(order + 1);
-        self.list.insert(order, name, Attribute { number, flags, body });
+        self.list.insert(order, name, EditedAttribute { number, flags, body });
         Ok(())
     }
 
@@ -134,13 +134,13 @@ impl Attributes {
                 return Err(Error::new(Code::EMAXATTS, "an object has at most 65,535 attributes"));
             }
         }
-        self.list.insert(self.next, name.to_vec(), Attribute { number: None, flags: 0, body });
+        self.list.insert(self.next, name.to_vec(), EditedAttribute { number: None, flags: 0, body });
         self.next += 1;
         Ok(None)
     }
 
     /// Takes one out.
-    pub fn remove(&mut self, name: &[u8]) -> Option<Attribute> {
+    pub fn remove(&mut self, name: &[u8]) -> Option<EditedAttribute> {
         let removed = self.list.remove(name)?;
         self.changed = true;
         Some(removed)
@@ -158,7 +158,7 @@ impl Attributes {
     }
 
     /// The messages in the header: with the info message, and without attributes if they are dense.
-    pub fn messages(&self, header: &EditedHeader, sizes: Sizes) -> Result<Vec<Message>> {
+    pub fn messages(&self, header: &EditedHeader, sizes: Sizes) -> Result<Vec<HeaderMessage>> {
         let mut messages = Vec::new();
         if header.form.version > 1 && (self.list.len() > 0 || header.message(kind::ATTRIBUTE_INFO).is_some())
         {
@@ -170,15 +170,17 @@ impl Attributes {
             return Ok(messages);
         }
         let ordered = header.is_ordered();
-        messages.extend(self.list.iter().map(|(order, _, Attribute { flags, body, .. })| Message {
-            order: ordered.then_some(order as u16),
-            ..message(kind::ATTRIBUTE, *flags, body.clone())
+        messages.extend(self.list.iter().map(|(order, _, EditedAttribute { flags, body, .. })| {
+            HeaderMessage {
+                order: ordered.then_some(order as u16),
+                ..message(kind::ATTRIBUTE, *flags, body.clone())
+            }
         }));
         Ok(messages)
     }
 
     /// Sets what the info message says; dense attributes are built.
-    pub fn settle(&mut self, dense: bool, ordered: bool, build: &mut Build<'_>) -> Result<()> {
+    pub fn settle(&mut self, dense: bool, ordered: bool, build: &mut CommitBuilder<'_>) -> Result<()> {
         self.info.next_order = ordered.then_some(self.next.min(NO_ORDER));
         self.info.indexed &= ordered;
         (self.info.heap, self.info.by_name, self.info.by_order) = (None, None, None);
@@ -204,8 +206,8 @@ impl Attributes {
     }
 
     /// For a new object: orders are indexed where they are kept.
-    pub fn new(ordered: bool) -> Attributes {
+    pub fn new(ordered: bool) -> EditedAttributes {
         let info = DenseInfo { next_order: ordered.then_some(0), indexed: ordered, ..DenseInfo::default() };
-        Attributes { info, ..Attributes::default() }
+        EditedAttributes { info, ..EditedAttributes::default() }
     }
 }

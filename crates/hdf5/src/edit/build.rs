@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::space::{Extent, Space, lock};
+use super::space::{Extent, FileSpace, lock};
 use crate::block::{Alloc, Block};
 use crate::{Sizes, Source};
 
@@ -23,14 +23,14 @@ pub(super) struct Output {
 }
 
 /// What builds structures of blocks.
-pub(super) struct Build<'a> {
+pub(super) struct CommitBuilder<'a> {
     pub source: &'a Source,
     pub sizes: Sizes,
-    pub space: &'a Mutex<Space>,
+    pub space: &'a Mutex<FileSpace>,
     pub out: &'a mut Output,
 }
 
-impl Build<'_> {
+impl CommitBuilder<'_> {
     /// Gives up the pieces of a structure.
     pub fn give_up(&mut self, old: &mut Vec<Extent>) {
         let mut space = lock(self.space);

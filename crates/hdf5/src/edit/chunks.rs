@@ -11,14 +11,14 @@ use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkStore, count_in_box};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::BlobMut;
 
-use super::space::{Space, lock};
+use super::space::{FileSpace, lock};
 use crate::Address;
 use crate::chunks::build::ChunkList;
-use crate::chunks::{Chunks, Entry};
+use crate::chunks::{ChunkEntry, DatasetChunks};
 
 /// Where one chunk lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Spot {
+struct ChunkExtent {
     at: Address,
     len: u64,
     mask: u32,
@@ -31,7 +31,7 @@ pub(super) struct EditedChunks {
     blob: Arc<dyn BlobMut>,
     /// The byte of the blob that is address 0.
     base: u64,
-    space: Arc<Mutex<Space>>,
+    space: Arc<Mutex<FileSpace>>,
     /// Bytes of a chunk without filters.
     bytes: u64,
     filtered: bool,
@@ -45,7 +45,7 @@ pub(super) struct EditedChunks {
 #[derive(Debug)]
 struct State {
     /// The committed index.
-    old: Option<Arc<Chunks>>,
+    old: Option<Arc<DatasetChunks>>,
     /// All chunks, once one was placed.
     map: Option<Map>,
     changed: bool,
@@ -57,14 +57,14 @@ struct Map {
     /// How many chunks each dimension can have with these weights; of the first one any.
     room: Vec<u64>,
     weights: Vec<u64>,
-    spots: BTreeMap<u64, Spot>,
+    spots: BTreeMap<u64, ChunkExtent>,
 }
 
 /// What does not change of a dataset's chunks.
 pub(super) struct Facts {
     pub blob: Arc<dyn BlobMut>,
     pub base: u64,
-    pub space: Arc<Mutex<Space>>,
+    pub space: Arc<Mutex<FileSpace>>,
     /// Bytes of a chunk without filters.
     pub bytes: u64,
     pub filtered: bool,
@@ -81,7 +81,7 @@ impl std::fmt::Debug for EditedChunks {
 
 impl EditedChunks {
     /// A store whose committed chunks are in `old`.
-    pub fn new(facts: Facts, old: Option<Arc<Chunks>>) -> Result<EditedChunks> {
+    pub fn new(facts: Facts, old: Option<Arc<DatasetChunks>>) -> Result<EditedChunks> {
         let Facts { blob, base, space, bytes, filtered, grows, implicit } = facts;
         let implicit = match implicit {
             Some((at, counts)) => Some((at, weights(&counts)?)),
@@ -101,8 +101,8 @@ impl EditedChunks {
         let state = lock(&self.state);
         let map = state.map.as_ref().filter(|_| state.changed)?;
         let mut list = ChunkList::new(self.grows.len());
-        for (&number, &Spot { at, len, mask, .. }) in &map.spots {
-            list.push(&map.coords(number), Entry { at, len, mask });
+        for (&number, &ChunkExtent { at, len, mask, .. }) in &map.spots {
+            list.push(&map.coords(number), ChunkEntry { at, len, mask });
         }
         Some(list)
     }
@@ -159,7 +159,7 @@ impl EditedChunks {
                 old.each(&mut |coords, entry, mask| {
                     let len = if self.filtered && mask != u32::MAX { entry.len } else { self.bytes };
                     let number = map.number_for(coords)?;
-                    map.spots.insert(number, Spot { at: entry.at, len, mask, fresh: false });
+                    map.spots.insert(number, ChunkExtent { at: entry.at, len, mask, fresh: false });
                     Ok(())
                 })?;
             }
@@ -317,7 +317,7 @@ impl ChunkStore for EditedChunks {
             return Ok(());
         }
         let number = map.number_for(chunk)?;
-        let new = Spot { at: Address(at - self.base), len, mask, fresh: true };
+        let new = ChunkExtent { at: Address(at - self.base), len, mask, fresh: true };
         let mut space = lock(&self.space);
         match map.spots.insert(number, new) {
             Some(old) if old.fresh => space.give_back(old.at, old.len),

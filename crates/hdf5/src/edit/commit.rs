@@ -8,18 +8,18 @@ use std::collections::HashSet;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::build::{Build, Output};
+use super::build::{CommitBuilder, Output};
 use super::dataset::{Data, chunk_bytes};
 use super::header::{NOT_SHARED, message};
 use super::index::{blocks as index_blocks, index};
-use super::object::Object;
+use super::object::EditedObject;
 use super::space::{Extent, lock};
 use super::{Editor, Node};
 use crate::Address;
 use crate::block::{Block, BlockKind};
 use crate::messages::small::ReferenceCount;
 use crate::messages::{ChunkIndex, DataLayout};
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 
 /// Blocks side by side are written together up to this size.
@@ -27,16 +27,16 @@ const TOGETHER: usize = 1 << 20;
 
 impl Editor {
     /// The messages of an object's header. Places that are not known yet are missing, but do not change their lengths.
-    pub(super) fn messages(&mut self, node: Node) -> Result<Vec<Message>> {
+    pub(super) fn messages(&mut self, node: Node) -> Result<Vec<HeaderMessage>> {
         let sizes = self.source.sizes;
         let at = |node: Node| {
             let object = self.objects.get(node.0 as usize);
-            Ok(object.and_then(Object::address).unwrap_or(Address(0)))
+            Ok(object.and_then(EditedObject::address).unwrap_or(Address(0)))
         };
         let object = self.objects.get(node.0 as usize).filter(|object| !object.gone);
         let object = object.ok_or_else(|| Error::new(Code::EINVAL, "an object that is not there"))?;
         let header = &object.header;
-        let mut messages: Vec<Message> = header
+        let mut messages: Vec<HeaderMessage> = header
             .messages
             .iter()
             .filter(|message| object.attributes.is_none() || message.kind != kind::ATTRIBUTE_INFO)
@@ -109,7 +109,7 @@ impl Editor {
             build.put(Block { at, kind: BlockKind::Header, bytes }, false)?;
             self.superblock.extension = Some(at);
         }
-        if let Some(root) = self.objects.first().and_then(Object::address) {
+        if let Some(root) = self.objects.first().and_then(EditedObject::address) {
             self.superblock.root = root;
         }
         let install = self.prepare(out)?;
@@ -142,18 +142,18 @@ impl Editor {
         space.seal();
     }
 
-    fn builder<'a>(&'a self, out: &'a mut Output) -> Build<'a> {
-        Build { source: &self.source, sizes: self.source.sizes, space: &self.space, out }
+    fn builder<'a>(&'a self, out: &'a mut Output) -> CommitBuilder<'a> {
+        CommitBuilder { source: &self.source, sizes: self.source.sizes, space: &self.space, out }
     }
 
     /// Builds what an object has outside of its header, and notes in its messages where that is.
     fn build(&mut self, node: Node, out: &mut Output) -> Result<()> {
         let sizes = self.source.sizes;
-        let addresses = |node: Node, objects: &[Object]| {
-            let at = objects.get(node.0 as usize).and_then(Object::address);
+        let addresses = |node: Node, objects: &[EditedObject]| {
+            let at = objects.get(node.0 as usize).and_then(EditedObject::address);
             at.ok_or_else(|| Error::new(Code::EINTERNAL, "an object without a place"))
         };
-        let stub = Object::new(false, Vec::new());
+        let stub = EditedObject::new(false, Vec::new());
         let mut object = std::mem::replace(self.object(node)?, stub);
         let own = object.address();
         let objects = &self.objects;
@@ -162,7 +162,7 @@ impl Editor {
             _ => addresses(other, objects),
         };
         let mut build = self.builder(out);
-        let Object { header, links, attributes, data, .. } = &mut object;
+        let EditedObject { header, links, attributes, data, .. } = &mut object;
         let mut done = Ok(());
         if let Some(links) = links.as_mut().filter(|links| links.changed) {
             done = links.settle(header, &mut build, &at);

@@ -11,18 +11,18 @@ use ferrocdf_bytes::Result;
 use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
 
-use super::attributes::Attributes;
-use super::group::Links;
+use super::attributes::EditedAttributes;
+use super::group::EditedLinks;
 use super::header::EditedHeader;
-use super::heap::Heap;
-use super::object::Object;
+use super::heap::EditedGlobalHeap;
+use super::object::EditedObject;
 use super::patched::Patched;
-use super::space::{Extent, Space, lock};
+use super::space::{Extent, FileSpace, lock};
 use super::{Barrier, CreateOptions, Editor, Profile, wrong};
 use crate::cache_image;
 use crate::messages::SpaceInfo;
 use crate::messages::small::TreeSizes;
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::wire::number;
 use crate::{Address, File, OpenOptions, Sizes, Source, Superblock};
@@ -52,15 +52,15 @@ impl Editor {
             driver: None,
             end: base,
         };
-        let links = Links::new(options.root.link_order);
-        let mut root = Object::new(options.root.attribute_order, links.first_messages(SIZES)?);
+        let links = EditedLinks::new(options.root.link_order);
+        let mut root = EditedObject::new(options.root.attribute_order, links.first_messages(SIZES)?);
         root.header.references = 1;
         let file = empty(&mut root.header, &superblock)?;
         root.links = Some(links);
-        root.attributes = Some(Attributes::new(root.header.is_ordered()));
+        root.attributes = Some(EditedAttributes::new(root.header.is_ordered()));
         let patched = Arc::new(Patched::new(blob.clone()));
         let source = Source { blob: patched.clone(), base, sizes: SIZES, codecs: options.codecs.clone() };
-        let space = Space::new(begin, options.meta_block, options.alignment, limit(SIZES));
+        let space = FileSpace::new(begin, options.meta_block, options.alignment, limit(SIZES));
         let mut editor = Editor {
             blob,
             patched,
@@ -81,7 +81,7 @@ impl Editor {
             dirty: BTreeSet::new(),
             stores: BTreeSet::new(),
             unfilled: BTreeSet::new(),
-            heap: Heap::default(),
+            heap: EditedGlobalHeap::default(),
             unwritten: true,
             wrote: false,
             note: None,
@@ -128,7 +128,7 @@ impl Editor {
         }
         let end = superblock.end.saturating_sub(base);
         let usual = CreateOptions::default();
-        let space = Space::new(end, usual.meta_block, usual.alignment, limit(sizes));
+        let space = FileSpace::new(end, usual.meta_block, usual.alignment, limit(sizes));
         // What was being written when somebody was killed; new space begins here, and reads as zeros.
         if blob.size()? > superblock.end {
             blob.set_size(superblock.end)?;
@@ -154,7 +154,7 @@ impl Editor {
             dirty: BTreeSet::new(),
             stores: BTreeSet::new(),
             unfilled: BTreeSet::new(),
-            heap: Heap::default(),
+            heap: EditedGlobalHeap::default(),
             unwritten: false,
             wrote: false,
             note: None,
@@ -201,7 +201,7 @@ fn old_tree_sizes(source: &Source, version: u8) -> Result<TreeSizes> {
 
 /// Makes a message forget which space is free, since it will not be true any more. Says whether it knew of any, and
 /// notes the size of pages.
-fn forget_free_space(message: &mut Message, sizes: Sizes, page: &mut u64) -> Result<bool> {
+fn forget_free_space(message: &mut HeaderMessage, sizes: Sizes, page: &mut u64) -> Result<bool> {
     let Some(info) = SpaceInfo::decode(&message.body, sizes)? else { return Ok(false) };
     *page = info.page;
     if !info.persists {

@@ -12,13 +12,13 @@ use ferrocdf_store::{Blob, BlobMut};
 
 use super::chunks::{EditedChunks, Facts};
 use super::header::{CONSTANT, EditedHeader, SHARED, message};
-use super::space::{Extent, Space, lock};
+use super::space::{Extent, FileSpace, lock};
 use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile};
-use crate::chunks::Chunks;
+use crate::chunks::DatasetChunks;
 use crate::messages::{
     ChunkIndex, ChunkedLayout, DataLayout, Dataspace, Datatype, Fill, FillMessage, SpaceKind, pipeline,
 };
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::wire::bad;
 use crate::{Address, Dataset, Number, Placed, Sizes, Source};
@@ -63,10 +63,10 @@ struct Unfilled {
 }
 
 /// What the arrays of a file have in common.
-pub(super) struct Place<'a> {
+pub(super) struct FileStorage<'a> {
     pub blob: &'a Arc<dyn BlobMut>,
     pub source: &'a Source,
-    pub space: &'a Arc<Mutex<Space>>,
+    pub space: &'a Arc<Mutex<FileSpace>>,
 }
 
 fn wrong(what: impl Into<String>) -> Error {
@@ -81,7 +81,7 @@ pub(super) fn create(
     committed: Option<Address>,
     profile: Profile,
     sizes: Sizes,
-) -> Result<(Data, Vec<Message>)> {
+) -> Result<(Data, Vec<HeaderMessage>)> {
     let size = u64::from(datatype.size);
     if committed.is_none() {
         datatype.settle();
@@ -244,7 +244,7 @@ impl Data {
 
     /// Takes space for contiguous elements, or for those of an implicit index, if there is none. It is filled by
     /// [`finish`](Data::finish) where the dataset wants it. Says whether anything changed.
-    pub fn allocate(&mut self, place: &Place<'_>) -> Result<bool> {
+    pub fn allocate(&mut self, place: &FileStorage<'_>) -> Result<bool> {
         let implicit =
             |layout: &ChunkedLayout| layout.index == ChunkIndex::Implicit && layout.address.is_none();
         let len = match &self.layout {
@@ -284,7 +284,7 @@ impl Data {
     }
 
     /// Copies contiguous elements of the committed state to space that it does not use. Says whether that was done.
-    pub fn move_contiguous(&mut self, place: &Place<'_>) -> Result<bool> {
+    pub fn move_contiguous(&mut self, place: &FileStorage<'_>) -> Result<bool> {
         let DataLayout::Contiguous { address: Some(old), size: Some(len) } = self.layout else {
             return Ok(false);
         };
@@ -314,7 +314,7 @@ impl Data {
 
     /// Fills new space before an element that is written next, in the order in which elements are stored; all of it where
     /// they are not stored in that order.
-    pub fn before_write(&mut self, place: &Place<'_>, first: u64) -> Result<()> {
+    pub fn before_write(&mut self, place: &FileStorage<'_>, first: u64) -> Result<()> {
         match &self.layout {
             DataLayout::Contiguous { .. } => {
                 self.fill_to(place, first.saturating_mul(self.datatype.size.into()))
@@ -331,14 +331,14 @@ impl Data {
     }
 
     /// Fills all new space that is not defined.
-    pub fn finish(&mut self, place: &Place<'_>) -> Result<()> {
+    pub fn finish(&mut self, place: &FileStorage<'_>) -> Result<()> {
         self.fill_to(place, u64::MAX)?;
         self.unfilled = None;
         Ok(())
     }
 
     /// Fills new space up to a byte of it.
-    fn fill_to(&mut self, place: &Place<'_>, end: u64) -> Result<()> {
+    fn fill_to(&mut self, place: &FileStorage<'_>, end: u64) -> Result<()> {
         let Some(Unfilled { at, len, defined }) = self.unfilled else { return Ok(()) };
         let end = end.min(len);
         if end > defined {
@@ -350,7 +350,7 @@ impl Data {
     }
 
     /// The elements, to be read and written.
-    pub fn placed(&mut self, raw: bool, place: &Place<'_>) -> Result<Placed> {
+    pub fn placed(&mut self, raw: bool, place: &FileStorage<'_>) -> Result<Placed> {
         if let Some(dataset) = &self.foreign {
             return if raw { dataset.raw() } else { dataset.array() };
         }
@@ -402,7 +402,7 @@ impl Data {
     }
 
     /// Its chunks, to be read and written.
-    fn chunks(&mut self, fill: Arc<[u8]>, place: &Place<'_>) -> Result<ferrocdf_array::Chunks> {
+    fn chunks(&mut self, fill: Arc<[u8]>, place: &FileStorage<'_>) -> Result<ferrocdf_array::Chunks> {
         if let Some(chunks) = &self.chunks {
             return Ok(chunks.clone());
         }
@@ -414,14 +414,14 @@ impl Data {
     }
 
     /// What takes chunks.
-    pub fn store(&mut self, place: &Place<'_>) -> Result<Arc<EditedChunks>> {
+    pub fn store(&mut self, place: &FileStorage<'_>) -> Result<Arc<EditedChunks>> {
         if let Some(store) = &self.store {
             return Ok(store.clone());
         }
         let DataLayout::Chunked(layout) = &self.layout else { return Err(wrong("a dataset without chunks")) };
         let filtered = !self.filters.is_empty();
         let old = match layout.address {
-            Some(_) => Some(Arc::new(Chunks::new(place.source, layout, &self.space, filtered)?)),
+            Some(_) => Some(Arc::new(DatasetChunks::new(place.source, layout, &self.space, filtered)?)),
             None => None,
         };
         let implicit = match (layout.index, layout.address) {
@@ -540,7 +540,7 @@ fn fill(blob: &Arc<dyn BlobMut>, at: u64, len: u64, value: &[u8]) -> Result<()> 
 }
 
 /// Copies bytes of the file that may lie behind its end, where they are zeros.
-fn copy(place: &Place<'_>, from: Address, to: Address, len: u64) -> Result<()> {
+fn copy(place: &FileStorage<'_>, from: Address, to: Address, len: u64) -> Result<()> {
     let mut piece = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(FILLED)];
     let mut done = 0;
     while done < len {

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use ferrocdf_bytes::Result;
 
 use super::space::Extent;
-use crate::groups::symbols::{Entry, NODE_HEAD};
-use crate::heaps::fractal::header::Stored;
+use crate::groups::symbols::{NODE_HEAD, SymbolEntry};
+use crate::heaps::fractal::header::FractalHeapHeader;
 use crate::heaps::fractal::stored::HugeObject;
 use crate::heaps::free_space::FreeSpaceManager;
 use crate::heaps::{FractalHeap, LocalHeap, local};
 use crate::messages::small::SymbolTable;
 use crate::trees::btree1;
-use crate::trees::btree2::{self, Tree};
+use crate::trees::btree2::{self, BTree2};
 use crate::wire::{self, bad};
 use crate::{Address, Source, fields};
 
@@ -37,9 +37,9 @@ impl Found<'_> {
 
 /// The pieces of a version 2 B-tree.
 pub(super) fn tree(source: &Source, at: Address) -> Result<Vec<Extent>> {
-    let tree = Tree::open(source, at)?;
+    let tree = BTree2::open(source, at)?;
     let mut found = Found { source, list: vec![] };
-    found.add(at, btree2::Header::len(source.sizes));
+    found.add(at, btree2::BTree2Header::len(source.sizes));
     tree.nodes(&mut |at, len| found.add_unread(at, len, &[b"BTIN", b"BTLF"]))?;
     Ok(found.list)
 }
@@ -54,10 +54,10 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
         false => found.add_unread(at, len, &[b"FRHP", b"FHDB", b"FHIB"]),
     })?;
 
-    let (stored, filters) = Stored::read(source, at)?;
+    let (stored, filters) = FractalHeapHeader::read(source, at)?;
     if let Some(index) = stored.huge_index {
         found.list.extend(tree(source, index)?);
-        Tree::open(source, index)?.walk(&mut |record| {
+        BTree2::open(source, index)?.walk(&mut |record| {
             let mut huge = HugeObject::unread(sizes, filters.is_some(), false);
             fields::read(&mut huge, "record of a huge object", record)?;
             found.add(huge.at, huge.len);
@@ -84,12 +84,12 @@ pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec
     let SymbolTable { tree: root, heap, .. } = SymbolTable::decode(body, sizes)?;
     let list = old_tree(source, root, 0, sizes.length, k.0)?;
     let mut found = Found { source, list };
-    let len = (NODE_HEAD + 2 * usize::from(k.1) * Entry::len(sizes)) as u64;
+    let len = (NODE_HEAD + 2 * usize::from(k.1) * SymbolEntry::len(sizes)) as u64;
     btree1::walk(source, root, 0, sizes.length, &mut |_, at| {
         found.add_unread(at, len, &[b"SNOD"]);
         Ok(())
     })?;
-    found.add(heap, local::Header::len(sizes));
+    found.add(heap, local::LocalHeapHeader::len(sizes));
     let (at, len) = LocalHeap::open(source, heap)?.data();
     found.add(at, len);
     Ok(found.list)
@@ -104,7 +104,7 @@ pub(super) fn old_tree(
     k: u16,
 ) -> Result<Vec<Extent>> {
     let offset = source.sizes.offset;
-    let head = btree1::NodeHead::len(source.sizes);
+    let head = btree1::BTree1NodeHead::len(source.sizes);
     let len = (head + 2 * usize::from(k) * (key + offset) + key) as u64;
     let (mut found, mut seen, mut waiting) = (Vec::new(), HashSet::new(), vec![root]);
     while let Some(at) = waiting.pop() {
@@ -113,7 +113,7 @@ pub(super) fn old_tree(
         }
         found.push(Extent { at, len });
         let bytes = source.read("version 1 B-tree node", at, head as u64)?;
-        let mut node = btree1::NodeHead::unread(source.sizes);
+        let mut node = btree1::BTree1NodeHead::unread(source.sizes);
         wire::decode(&mut node, "version 1 B-tree node", at, &bytes)?;
         if node.node_type != node_type {
             return Err(bad(format!("version 1 B-tree node at {at}: the type is not the tree's")));

@@ -6,7 +6,7 @@
 use ferrocdf_bytes::Result;
 
 use super::Node;
-use super::build::Build;
+use super::build::CommitBuilder;
 use super::extents;
 use super::header::{CONSTANT, EditedHeader, message};
 use super::named::Named;
@@ -14,7 +14,7 @@ use super::space::Extent;
 use crate::groups::{Charset, Link, LinkTarget};
 use crate::messages::small::GroupInfo;
 use crate::objects::dense_info::{DenseInfo, DenseItem, Of};
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::wire::bad;
 use crate::{Address, File, Sizes};
@@ -24,7 +24,7 @@ const LIMITS: (u16, u16) = (8, 6);
 
 /// The links of a group.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(super) struct EditedLinks {
     /// By name and order of creation.
     pub list: Named<Target>,
     next: u64,
@@ -49,16 +49,16 @@ pub(super) enum Target {
 /// A link: its order, its name, its message.
 pub(super) type Encoded<'a> = (u64, &'a [u8], Vec<u8>);
 
-impl Links {
+impl EditedLinks {
     /// The links of a new group.
-    pub fn new(ordered: bool) -> Links {
+    pub fn new(ordered: bool) -> EditedLinks {
         let next_order = ordered.then_some(0);
         let info = DenseInfo { next_order, indexed: ordered, ..DenseInfo::default() };
-        Links { info, limits: LIMITS, changed: true, ..Links::default() }
+        EditedLinks { info, limits: LIMITS, changed: true, ..EditedLinks::default() }
     }
 
     /// The messages of a new group, but for its links.
-    pub fn first_messages(&self, sizes: Sizes) -> Result<Vec<Message>> {
+    pub fn first_messages(&self, sizes: Sizes) -> Result<Vec<HeaderMessage>> {
         Ok(vec![
             message(kind::LINK_INFO, 0, self.info.encode(Of::Links, sizes)?),
             message(kind::GROUP_INFO, CONSTANT, GroupInfo::default().encode()?),
@@ -66,11 +66,11 @@ impl Links {
     }
 
     /// The links of a committed group, whose messages are taken out of `header`. `k` are the sizes of symbol tables.
-    pub fn load(header: &mut EditedHeader, file: &File, k: (u16, u16)) -> Result<Links> {
+    pub fn load(header: &mut EditedHeader, file: &File, k: (u16, u16)) -> Result<EditedLinks> {
         let source = file.source();
         let at = header.address().ok_or_else(|| bad("a group without a place"))?;
         let stored = file.object(at)?;
-        let mut all = Links { limits: LIMITS, ..Links::default() };
+        let mut all = EditedLinks { limits: LIMITS, ..EditedLinks::default() };
         for link in stored.links()?.list {
             let order = link.order.and_then(|order| u64::try_from(order).ok()).unwrap_or(all.next);
             all.next = all.next.max(order.saturating_add(1));
@@ -142,7 +142,7 @@ impl Links {
     pub fn settle(
         &mut self,
         header: &mut EditedHeader,
-        build: &mut Build<'_>,
+        build: &mut CommitBuilder<'_>,
         at: &dyn Fn(Node) -> Result<Address>,
     ) -> Result<()> {
         let (ordered, dense) = (self.info.next_order.is_some(), self.is_dense());

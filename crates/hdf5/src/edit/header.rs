@@ -9,7 +9,7 @@ use ferrocdf_bytes::Result;
 use super::space::Extent;
 use crate::messages::small::{Continuation, ReferenceCount};
 use crate::objects::encode::{NewChunk, NewMessage};
-use crate::objects::header::{Header, Message};
+use crate::objects::header::{HeaderMessage, ObjectHeader};
 use crate::objects::kind;
 use crate::objects::prefix::HeaderForm;
 use crate::wire::bad;
@@ -17,7 +17,7 @@ use crate::{Address, Sizes, Source};
 
 /// Flags of messages ("Header Message Flags").
 pub(super) const CONSTANT: u8 = 0x01;
-pub(super) const SHARED: u8 = Message::SHARED;
+pub(super) const SHARED: u8 = HeaderMessage::SHARED;
 pub(super) const NOT_SHARED: u8 = 0x04;
 /// Header flags: the order of attributes is tracked and indexed.
 const ORDERED: u8 = 0x0c;
@@ -35,7 +35,7 @@ pub(super) struct EditedHeader {
     pub references: u32,
     /// The messages but those that are made anew: padding, continuations, reference counts, links and attributes that
     /// were loaded.
-    pub messages: Vec<Message>,
+    pub messages: Vec<HeaderMessage>,
     /// Where it is in the file, the first chunk first.
     pub chunks: Vec<Extent>,
     /// Whether it is part of the committed state.
@@ -43,13 +43,13 @@ pub(super) struct EditedHeader {
 }
 
 /// A message of these parts.
-pub(super) fn message(kind: u16, flags: u8, body: Vec<u8>) -> Message {
-    Message { kind, flags, order: None, body, committed: None, damage: None }
+pub(super) fn message(kind: u16, flags: u8, body: Vec<u8>) -> HeaderMessage {
+    HeaderMessage { kind, flags, order: None, body, committed: None, damage: None }
 }
 
 impl EditedHeader {
     /// A new one with these messages.
-    pub fn new(ordered: bool, messages: Vec<Message>) -> EditedHeader {
+    pub fn new(ordered: bool, messages: Vec<HeaderMessage>) -> EditedHeader {
         let flags = if ordered { ORDERED } else { 0 };
         let form = HeaderForm::new(2, flags);
         EditedHeader { form, references: 0, messages, chunks: Vec::new(), committed: false }
@@ -57,7 +57,7 @@ impl EditedHeader {
 
     /// The header at an address.
     pub fn read(source: &Source, at: Address) -> Result<EditedHeader> {
-        let Header { form, messages, chunks, .. } = Header::read(source, at)?;
+        let ObjectHeader { form, messages, chunks, .. } = ObjectHeader::read(source, at)?;
         let chunks = chunks.into_iter().map(|(at, len)| Extent { at, len }).collect();
         let mut header =
             EditedHeader { form, references: form.references, messages, chunks, committed: true };
@@ -80,7 +80,7 @@ impl EditedHeader {
     }
 
     /// The first message of a kind.
-    pub fn message(&self, kind: u16) -> Option<&Message> {
+    pub fn message(&self, kind: u16) -> Option<&HeaderMessage> {
         self.messages.iter().find(|message| message.kind == kind)
     }
 
@@ -93,7 +93,7 @@ impl EditedHeader {
     }
 
     /// Takes out all messages of a kind.
-    pub fn take(&mut self, kind: u16) -> Vec<Message> {
+    pub fn take(&mut self, kind: u16) -> Vec<HeaderMessage> {
         let messages = std::mem::take(&mut self.messages);
         let (taken, rest) = messages.into_iter().partition(|message| message.kind == kind);
         self.messages = rest;
@@ -101,12 +101,12 @@ impl EditedHeader {
     }
 
     /// Bytes that messages take.
-    fn size(&self, messages: &[Message]) -> u64 {
+    fn size(&self, messages: &[HeaderMessage]) -> u64 {
         messages.iter().map(|message| self.form.message_len(message.body.len()) as u64).sum()
     }
 
     /// Bytes that a first chunk with these messages needs; a continuation message has room in any.
-    pub fn fit(&mut self, messages: &[Message], sizes: Sizes) -> u64 {
+    pub fn fit(&mut self, messages: &[HeaderMessage], sizes: Sizes) -> u64 {
         let continued = self.form.message_len(sizes.offset + sizes.length) as u64;
         let size = self.size(messages).max(continued);
         self.form.fit(size);
@@ -117,7 +117,7 @@ impl EditedHeader {
     /// not needed goes to `spare`.
     pub fn encode(
         &mut self,
-        messages: Vec<Message>,
+        messages: Vec<HeaderMessage>,
         sizes: Sizes,
         take: &mut dyn FnMut(u64) -> Result<Address>,
         spare: &mut Vec<Extent>,
@@ -170,17 +170,17 @@ impl EditedHeader {
     /// of messages of a kind stays.
     fn divide(
         &self,
-        messages: Vec<Message>,
+        messages: Vec<HeaderMessage>,
         room: u64,
         sizes: Sizes,
-    ) -> Result<(Vec<Message>, Vec<Message>)> {
+    ) -> Result<(Vec<HeaderMessage>, Vec<HeaderMessage>)> {
         if self.size(&messages) <= room {
             return Ok((messages, Vec::new()));
         }
         let continued = self.form.message_len(sizes.offset + sizes.length) as u64;
         let short = || bad("the first chunk of an object header is too short for a continuation message");
         let mut room = room.checked_sub(continued).ok_or_else(short)?;
-        let (mut here, mut rest): (Vec<Message>, Vec<Message>) = (Vec::new(), Vec::new());
+        let (mut here, mut rest): (Vec<HeaderMessage>, Vec<HeaderMessage>) = (Vec::new(), Vec::new());
         for message in messages {
             let size = self.form.message_len(message.body.len()) as u64;
             if size <= room && rest.iter().all(|other| other.kind != message.kind) {
@@ -194,7 +194,7 @@ impl EditedHeader {
     }
 }
 
-fn new(message: &Message) -> NewMessage<'_> {
-    let Message { kind, flags, order, body, .. } = message;
+fn new(message: &HeaderMessage) -> NewMessage<'_> {
+    let HeaderMessage { kind, flags, order, body, .. } = message;
     NewMessage { kind: *kind, flags: *flags, order: order.unwrap_or(0), body }
 }

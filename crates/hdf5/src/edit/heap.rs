@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::space::{Extent, Space};
+use super::space::{Extent, FileSpace};
 use crate::heaps::global::{self, CollectionHead, NewObject, SMALLEST};
 use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::HeapId;
@@ -26,9 +26,9 @@ const MOST_WAITING: u64 = 4 << 20;
 
 /// The global heap.
 #[derive(Debug, Default)]
-pub(super) struct Heap {
+pub(super) struct EditedGlobalHeap {
     /// The collections that are in memory.
-    collections: BTreeMap<Address, Collection>,
+    collections: BTreeMap<Address, EditedCollection>,
     /// Those with room, by their room.
     open: BTreeSet<(u64, Address)>,
     /// Collections made since the last commit and written, with their sizes.
@@ -43,9 +43,9 @@ pub(super) struct Heap {
 
 /// A collection.
 #[derive(Debug)]
-struct Collection {
+struct EditedCollection {
     size: u64,
-    objects: BTreeMap<u16, Object>,
+    objects: BTreeMap<u16, CollectionObject>,
     /// Bytes that are taken, its head included.
     used: u64,
     committed: bool,
@@ -53,7 +53,7 @@ struct Collection {
 }
 
 #[derive(Debug)]
-struct Object {
+struct CollectionObject {
     references: u16,
     bytes: Vec<u8>,
 }
@@ -64,13 +64,13 @@ fn taken(sizes: Sizes, len: usize) -> Result<u64> {
     global::object_size(len as u64, sizes).ok_or_else(long)
 }
 
-impl Collection {
-    fn new(size: u64, sizes: Sizes) -> Collection {
+impl EditedCollection {
+    fn new(size: u64, sizes: Sizes) -> EditedCollection {
         let used = global::overhead(sizes);
-        Collection { size, objects: BTreeMap::new(), used, committed: false, changed: true }
+        EditedCollection { size, objects: BTreeMap::new(), used, committed: false, changed: true }
     }
 
-    fn read(source: &Source, at: Address) -> Result<Collection> {
+    fn read(source: &Source, at: Address) -> Result<EditedCollection> {
         let sizes = source.sizes;
         let start = source.read_some(WHAT, at, SMALLEST)?;
         let mut head = CollectionHead { sizes, size: 0 };
@@ -78,11 +78,14 @@ impl Collection {
         let size = head.size;
         let bytes = source.read_on(WHAT, at, start, size)?;
         let (objects, _) = global::stored_objects(&bytes, sizes).map_err(|error| error.at(at))?;
-        let mut collection = Collection { committed: true, changed: false, ..Collection::new(size, sizes) };
+        let mut collection =
+            EditedCollection { committed: true, changed: false, ..EditedCollection::new(size, sizes) };
         for object in objects {
             let bytes = bytes[object.data].to_vec();
             collection.used += taken(sizes, bytes.len())?;
-            collection.objects.insert(object.index, Object { references: object.references, bytes });
+            collection
+                .objects
+                .insert(object.index, CollectionObject { references: object.references, bytes });
         }
         Ok(collection)
     }
@@ -101,7 +104,7 @@ impl Collection {
     }
 }
 
-impl Heap {
+impl EditedGlobalHeap {
     /// Puts bytes into a collection; a full new one is written by `write`. One that cannot be written waits for the commit,
     /// which tells whether it can.
     ///
@@ -111,7 +114,7 @@ impl Heap {
         &mut self,
         bytes: &[u8],
         source: &Source,
-        space: &mut Space,
+        space: &mut FileSpace,
         write: &mut dyn FnMut(Address, &[u8]) -> Result<()>,
     ) -> Result<HeapId> {
         let sizes = source.sizes;
@@ -122,7 +125,7 @@ impl Heap {
                 let usual = (self.put / 128).next_multiple_of(SMALLEST).clamp(SMALLEST, LARGEST);
                 let size = usual.max(global::overhead(sizes) + need);
                 let at = space.take_meta(size)?;
-                self.collections.insert(at, Collection::new(size, sizes));
+                self.collections.insert(at, EditedCollection::new(size, sizes));
                 at
             }
         };
@@ -132,7 +135,7 @@ impl Heap {
         let last = collection.objects.last_key_value().map_or(0, |(&index, _)| index);
         let unused = || (1..=u16::MAX).find(|index| !collection.objects.contains_key(index));
         let index = last.checked_add(1).or_else(unused).ok_or_else(gone)?;
-        collection.objects.insert(index, Object { references: 0, bytes: bytes.to_vec() });
+        collection.objects.insert(index, CollectionObject { references: 0, bytes: bytes.to_vec() });
         collection.used += need;
         collection.changed = true;
         self.put += need;
@@ -158,10 +161,10 @@ impl Heap {
     }
 
     /// Takes an object out.
-    pub fn free(&mut self, id: HeapId, source: &Source, space: &mut Space) -> Result<()> {
+    pub fn free(&mut self, id: HeapId, source: &Source, space: &mut FileSpace) -> Result<()> {
         let at = id.collection;
         if !self.collections.contains_key(&at) {
-            let mut collection = Collection::read(source, at)?;
+            let mut collection = EditedCollection::read(source, at)?;
             collection.committed = !self.written.contains_key(&at);
             self.collections.insert(at, collection);
             self.reader = GlobalHeap::default();
@@ -185,8 +188,8 @@ impl Heap {
         Ok(())
     }
 
-    /// Gives up committed collections without objects. To be called before [`Heap::changes`].
-    pub fn give_up_empty(&mut self, space: &mut Space) {
+    /// Gives up committed collections without objects. To be called before [`EditedGlobalHeap::changes`].
+    pub fn give_up_empty(&mut self, space: &mut FileSpace) {
         let open = &mut self.open;
         self.collections.retain(|&at, collection| {
             let keep = !collection.objects.is_empty();
@@ -211,14 +214,14 @@ impl Heap {
     /// The collections that changed: their place, their bytes, and whether they are committed ones.
     pub fn changes(&self, sizes: Sizes) -> Result<Vec<(Extent, Vec<u8>, bool)>> {
         let changed = self.collections.iter().filter(|(_, collection)| collection.changed);
-        let one = |(&at, collection): (&Address, &Collection)| {
+        let one = |(&at, collection): (&Address, &EditedCollection)| {
             let extent = Extent { at, len: collection.size };
             Ok((extent, collection.encode(sizes)?, collection.committed))
         };
         changed.map(one).collect()
     }
 
-    /// Takes all that changed for committed. It stays in memory until [`Heap::trim`]: its bytes may not be in their places
+    /// Takes all that changed for committed. It stays in memory until [`EditedGlobalHeap::trim`]: its bytes may not be in their places
     /// yet.
     pub fn seal(&mut self) {
         self.written.clear();

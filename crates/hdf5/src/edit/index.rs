@@ -2,7 +2,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::build::Build;
+use super::build::CommitBuilder;
 use super::dataset::Data;
 use super::extents;
 use super::space::Extent;
@@ -19,7 +19,7 @@ fn key_size(layout: &ChunkedLayout) -> usize {
 }
 
 /// Makes the index anew if chunks were placed; `k` is half the children of a node of a version 1 B-tree.
-pub(super) fn index(data: &mut Data, k: u16, build: &mut Build<'_>) -> Result<()> {
+pub(super) fn index(data: &mut Data, k: u16, build: &mut CommitBuilder<'_>) -> Result<()> {
     let Some(chunks) = data.store.as_ref().and_then(|store| store.changed()) else { return Ok(()) };
     if data.blocks.is_none() {
         data.blocks = Some(blocks(data, k, build.source)?);

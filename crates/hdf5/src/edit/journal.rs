@@ -19,7 +19,7 @@ use super::space::{Extent, lock};
 use super::{Barrier, Editor, note};
 use crate::block::Block;
 use crate::objects::encode::{NewChunk, NewMessage};
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::objects::prefix::HeaderForm;
 use crate::{Address, File, Superblock, cache_image};
@@ -53,7 +53,7 @@ enum Step {
 }
 
 /// The header of a superblock extension.
-pub(super) fn extension(messages: &[Message]) -> Result<Vec<u8>> {
+pub(super) fn extension(messages: &[HeaderMessage]) -> Result<Vec<u8>> {
     let mut form = HeaderForm::new(2, 0);
     let size: usize = messages.iter().map(|message| form.message_len(message.body.len())).sum();
     form.fit(size as u64);
@@ -95,7 +95,7 @@ impl Editor {
         let mut messages = self.extension.clone();
         let pointer = |at: Address| {
             let body = cache_image::message(at, image.len() as u64, sizes)?;
-            Ok::<Message, Error>(message(kind::CACHE_IMAGE, FAIL_IF_UNKNOWN, body))
+            Ok::<HeaderMessage, Error>(message(kind::CACHE_IMAGE, FAIL_IF_UNKNOWN, body))
         };
         messages.push(pointer(Address(0))?);
         let len = extension(&messages)?.len() as u64;

@@ -44,20 +44,20 @@ use crate::groups::LinkTarget;
 use crate::messages::small::{ReferenceCount, TreeSizes};
 use crate::messages::{Dataspace, Datatype, HeapId};
 use crate::objects::attribute_message::AttributeMessage;
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::objects::shared::committed;
 use crate::{Address, Dataset, File, HeapObject, OpenOptions, Placed, Source, Superblock};
-use attributes::{Attributes, committed_at, committed_type};
-use dataset::{Data, Place};
-use group::{Links, Target};
+use attributes::{EditedAttributes, committed_at, committed_type};
+use dataset::{Data, FileStorage};
+use group::{EditedLinks, Target};
 use header::{CONSTANT, NOT_SHARED, message};
-use heap::Heap;
+use heap::EditedGlobalHeap;
 use journal::Install;
-use object::Object;
+use object::EditedObject;
 use patched::Patched;
 use savepoint::{Change, Savepoint};
-use space::{Extent, Space, lock};
+use space::{Extent, FileSpace, lock};
 
 /// Which readers a new file is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -225,7 +225,7 @@ pub struct Editor {
     /// The superblock to be written, of version 2 or 3.
     superblock: Superblock,
     /// The messages of the superblock extension that stay, and where it is.
-    extension: Vec<Message>,
+    extension: Vec<HeaderMessage>,
     extension_at: Vec<Extent>,
     extension_changed: bool,
     /// The shape of old B-trees and symbol tables.
@@ -234,8 +234,8 @@ pub struct Editor {
     page: u64,
     profile: Profile,
     barrier: Barrier,
-    space: Arc<Mutex<Space>>,
-    objects: Vec<Object>,
+    space: Arc<Mutex<FileSpace>>,
+    objects: Vec<EditedObject>,
     by_address: HashMap<Address, Node>,
     /// What has to be written.
     dirty: BTreeSet<Node>,
@@ -243,7 +243,7 @@ pub struct Editor {
     stores: BTreeSet<Node>,
     /// Datasets with new space that may still have to be filled.
     unfilled: BTreeSet<Node>,
-    heap: Heap,
+    heap: EditedGlobalHeap,
     /// Whether the superblock has to be written, whatever else was changed.
     unwritten: bool,
     /// Whether anything was committed since the note was read or written.
@@ -295,7 +295,7 @@ impl Editor {
         if let Some(&node) = self.by_address.get(&at) {
             return Ok(node);
         }
-        let object = Object::read(self.file.source(), at)?;
+        let object = EditedObject::read(self.file.source(), at)?;
         Ok(self.insert(object))
     }
 
@@ -342,8 +342,8 @@ impl Editor {
     /// `ENAMEINUSE` if the name is taken; `EINVAL` if `parent` is no group.
     pub fn create_group(&mut self, parent: Node, name: &str, options: GroupOptions) -> Result<Node> {
         self.check_new(parent, name)?;
-        let links = Links::new(options.link_order);
-        let mut object = Object::new(options.attribute_order, links.first_messages(self.source.sizes)?);
+        let links = EditedLinks::new(options.link_order);
+        let mut object = EditedObject::new(options.attribute_order, links.first_messages(self.source.sizes)?);
         object.links = Some(links);
         self.adopt(parent, name, object)
     }
@@ -357,7 +357,7 @@ impl Editor {
         let mut datatype = datatype.clone();
         datatype.settle();
         let message = message(kind::DATATYPE, CONSTANT | NOT_SHARED, datatype.encode()?);
-        self.adopt(parent, name, Object::new(false, vec![message]))
+        self.adopt(parent, name, EditedObject::new(false, vec![message]))
     }
 
     /// A new dataset.
@@ -369,7 +369,7 @@ impl Editor {
         let (datatype, at) = self.datatype(&spec.datatype)?;
         let (data, messages) = dataset::create(&spec, datatype, at, self.profile, self.source.sizes)?;
         let early = data.fill.allocation == 1;
-        let mut object = Object::new(spec.attribute_order, messages);
+        let mut object = EditedObject::new(spec.attribute_order, messages);
         object.data = Some(Box::new(data));
         if let Some(at) = at {
             self.count(at, 1)?;
@@ -731,13 +731,13 @@ fn no_attribute(name: &str) -> Error {
 
 /// What the methods are made of.
 impl Editor {
-    fn object(&mut self, node: Node) -> Result<&mut Object> {
+    fn object(&mut self, node: Node) -> Result<&mut EditedObject> {
         self.resume()?;
         let object = self.objects.get_mut(node.0 as usize).filter(|object| !object.gone);
         object.ok_or_else(|| wrong("an object that is not there"))
     }
 
-    fn insert(&mut self, object: Object) -> Node {
+    fn insert(&mut self, object: EditedObject) -> Node {
         let node = Node(self.objects.len() as u32);
         if let Some(at) = object.address() {
             self.by_address.insert(at, node);
@@ -747,9 +747,9 @@ impl Editor {
     }
 
     /// Gives a new object its first link.
-    fn adopt(&mut self, parent: Node, name: &str, mut object: Object) -> Result<Node> {
+    fn adopt(&mut self, parent: Node, name: &str, mut object: EditedObject) -> Result<Node> {
         object.header.references = 1;
-        object.attributes = Some(Attributes::new(object.header.is_ordered()));
+        object.attributes = Some(EditedAttributes::new(object.header.is_ordered()));
         let node = self.insert(object);
         self.links(parent)?.add(name.as_bytes(), Target::Node(node));
         self.dirty.extend([parent, node]);
@@ -768,7 +768,7 @@ impl Editor {
         }
     }
 
-    fn links(&mut self, node: Node) -> Result<&mut Links> {
+    fn links(&mut self, node: Node) -> Result<&mut EditedLinks> {
         let k = (self.tree_sizes.groups, self.tree_sizes.symbols);
         let file = self.file.clone();
         let object = self.object(node)?;
@@ -779,16 +779,16 @@ impl Editor {
             if !group {
                 return Err(Error::new(Code::EBADGRPID, "an object that is no group"));
             }
-            object.links = Some(Links::load(&mut object.header, &file, k)?);
+            object.links = Some(EditedLinks::load(&mut object.header, &file, k)?);
         }
         object.links.as_mut().ok_or_else(|| wrong("links"))
     }
 
-    fn attributes(&mut self, node: Node) -> Result<&mut Attributes> {
+    fn attributes(&mut self, node: Node) -> Result<&mut EditedAttributes> {
         let file = self.file.clone();
         let object = self.object(node)?;
         if object.attributes.is_none() {
-            object.attributes = Some(Attributes::load(&mut object.header, &file)?);
+            object.attributes = Some(EditedAttributes::load(&mut object.header, &file)?);
         }
         object.attributes.as_mut().ok_or_else(|| wrong("attributes"))
     }
@@ -810,10 +810,10 @@ impl Editor {
     fn with_data<T>(
         &mut self,
         node: Node,
-        what: impl FnOnce(&mut Data, &Place<'_>) -> Result<T>,
+        what: impl FnOnce(&mut Data, &FileStorage<'_>) -> Result<T>,
     ) -> Result<T> {
         let (blob, source, space) = (self.blob.clone(), self.source.clone(), self.space.clone());
-        let place = Place { blob: &blob, source: &source, space: &space };
+        let place = FileStorage { blob: &blob, source: &source, space: &space };
         what(self.data(node)?, &place)
     }
 
@@ -929,7 +929,7 @@ impl Editor {
                 .object(node)?
                 .header
                 .message(kind::DATATYPE)
-                .filter(|message| message.flags & Message::SHARED != 0);
+                .filter(|message| message.flags & HeaderMessage::SHARED != 0);
             types.extend(datatype.and_then(|message| committed_at(&message.body, sizes)));
         }
         let object = self.object(node)?;

@@ -2,40 +2,40 @@
 
 use ferrocdf_bytes::Result;
 
-use super::attributes::Attributes;
+use super::attributes::EditedAttributes;
 use super::dataset::Data;
-use super::group::Links;
+use super::group::EditedLinks;
 use super::header::EditedHeader;
-use crate::objects::header::Message;
+use crate::objects::header::HeaderMessage;
 use crate::{Address, Source};
 
 /// An object of the file.
 #[derive(Debug)]
-pub(super) struct Object {
+pub(super) struct EditedObject {
     pub header: EditedHeader,
     /// Whether it was deleted.
     pub gone: bool,
     /// Its attributes, once they were looked at.
-    pub attributes: Option<Attributes>,
+    pub attributes: Option<EditedAttributes>,
     /// Its links, once they were looked at.
-    pub links: Option<Links>,
+    pub links: Option<EditedLinks>,
     /// Its elements, once they were looked at.
     pub data: Option<Box<Data>>,
 }
 
-impl Object {
+impl EditedObject {
     /// A new one with these messages.
-    pub fn new(ordered: bool, messages: Vec<Message>) -> Object {
-        Object::of(EditedHeader::new(ordered, messages))
+    pub fn new(ordered: bool, messages: Vec<HeaderMessage>) -> EditedObject {
+        EditedObject::of(EditedHeader::new(ordered, messages))
     }
 
     /// The object whose header is at an address.
-    pub fn read(source: &Source, at: Address) -> Result<Object> {
-        EditedHeader::read(source, at).map(Object::of)
+    pub fn read(source: &Source, at: Address) -> Result<EditedObject> {
+        EditedHeader::read(source, at).map(EditedObject::of)
     }
 
-    fn of(header: EditedHeader) -> Object {
-        Object { header, gone: false, attributes: None, links: None, data: None }
+    fn of(header: EditedHeader) -> EditedObject {
+        EditedObject { header, gone: false, attributes: None, links: None, data: None }
     }
 
     /// Where its header is, once that is known.

@@ -7,7 +7,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::attributes::Attribute;
+use super::attributes::EditedAttribute;
 use super::group::Target;
 use super::{Editor, Node};
 use crate::messages::HeapId;
@@ -36,7 +36,7 @@ pub(super) enum Change {
     /// An attribute with another name, the old and the new one, and its message before.
     AttributeRenamed { node: Node, names: (String, String), before: Vec<u8> },
     /// An attribute that was taken away, and its number in the order of creation.
-    AttributeRemoved { node: Node, name: String, number: u64, removed: Attribute },
+    AttributeRemoved { node: Node, name: String, number: u64, removed: EditedAttribute },
     /// A new object of the global heap.
     Put(HeapId),
 }

@@ -2,8 +2,8 @@
 //!
 //! The decision that shaped it: what the committed state uses stays untouched until the superblock of the next state is
 //! known to be in the file. So one state is whole at any time, also when a commit fails half-way and the program goes on:
-//! extents are given up by the next state ([`Space::give_up`]), held while its superblock is being written
-//! ([`Space::seal`]), and free once that is confirmed ([`Space::confirm`]).
+//! extents are given up by the next state ([`FileSpace::give_up`]), held while its superblock is being written
+//! ([`FileSpace::seal`]), and free once that is confirmed ([`FileSpace::confirm`]).
 //!
 //! Metadata comes in pieces of one size, so that it lies together; what is left of the last piece is cut off by a
 //! commit.
@@ -35,7 +35,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What may be taken of a file.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(super) struct FileSpace {
     /// Where the file ends.
     end: u64,
     /// Free pieces by address, with their lengths; none touches another.
@@ -60,14 +60,26 @@ pub(super) struct Space {
     limit: u64,
 }
 
-impl Space {
+impl FileSpace {
     /// The space of a file that ends here.
-    pub fn new(end: u64, meta_block: u64, alignment: (u64, u64), limit: u64) -> Space {
+    pub fn new(end: u64, meta_block: u64, alignment: (u64, u64), limit: u64) -> FileSpace {
         let alignment = (alignment.0, alignment.1.max(1));
         let (free, by_len) = (BTreeMap::new(), BTreeSet::new());
         let (given_up, sealed, left) = (Vec::new(), Vec::new(), Vec::new());
         let (zeros_from, meta) = (end, (0, 0));
-        Space { end, free, by_len, given_up, sealed, zeros_from, left, meta, meta_block, alignment, limit }
+        FileSpace {
+            end,
+            free,
+            by_len,
+            given_up,
+            sealed,
+            zeros_from,
+            left,
+            meta,
+            meta_block,
+            alignment,
+            limit,
+        }
     }
 
     /// Other rules for what is taken from now on.
@@ -156,13 +168,13 @@ impl Space {
         self.put_back(at.0, len);
     }
 
-    /// Holds what was given up until [`confirm`](Space::confirm): from now on the superblock in the file may be that of the
+    /// Holds what was given up until [`confirm`](FileSpace::confirm): from now on the superblock in the file may be that of the
     /// state before or that of the next one.
     pub fn seal(&mut self) {
         self.sealed.append(&mut self.given_up);
     }
 
-    /// Frees what was held by [`seal`](Space::seal), and `also`: the superblock of the next state is in the file.
+    /// Frees what was held by [`seal`](FileSpace::seal), and `also`: the superblock of the next state is in the file.
     pub fn confirm(&mut self, also: Option<Extent>) {
         let also = also.map(|extent| (extent.at.0, extent.len));
         for (at, len) in std::mem::take(&mut self.sealed).into_iter().chain(also) {
@@ -171,7 +183,7 @@ impl Space {
         self.cut();
     }
 
-    /// The end of the file once what is held by [`seal`](Space::seal), and `also`, is free.
+    /// The end of the file once what is held by [`seal`](FileSpace::seal), and `also`, is free.
     pub fn end_after(&mut self, also: Option<Extent>) -> u64 {
         self.release_meta();
         let also = also.map(|extent| (extent.at.0, extent.len));
@@ -314,8 +326,8 @@ impl Space {
 mod tests {
     use super::*;
 
-    fn space(end: u64) -> Space {
-        Space::new(end, 64, (100, 16), u64::MAX)
+    fn space(end: u64) -> FileSpace {
+        FileSpace::new(end, 64, (100, 16), u64::MAX)
     }
 
     #[test]
@@ -384,7 +396,7 @@ mod tests {
 
     #[test]
     fn long_runs_begin_with_a_page() {
-        let mut space = Space::new(5, 64, (0, 1), u64::MAX);
+        let mut space = FileSpace::new(5, 64, (0, 1), u64::MAX);
         assert_eq!(space.take_run(PAGE).unwrap(), Address(5));
         assert_eq!(space.take_run(RUN).unwrap(), Address(2 * PAGE));
         // What was left out is taken by others.
@@ -395,7 +407,7 @@ mod tests {
         space.take(1).unwrap();
         space.give_back(piece, RUN);
         assert_eq!((space.take_run(RUN).unwrap(), piece.0 % PAGE), (piece, 1));
-        let mut space = Space::new(5, 64, (100, 1000), u64::MAX);
+        let mut space = FileSpace::new(5, 64, (100, 1000), u64::MAX);
         assert_eq!(space.take_run(RUN).unwrap(), Address(1000));
     }
 
@@ -413,7 +425,7 @@ mod tests {
 
     #[test]
     fn addresses_have_an_end() {
-        let mut space = Space::new(0, 0, (1, 1), 100);
+        let mut space = FileSpace::new(0, 0, (1, 1), 100);
         space.take(90).unwrap();
         assert_eq!(space.take(11).unwrap_err().code, Code::EVARSIZE);
         space.take(10).unwrap();

@@ -9,12 +9,12 @@ use ferrocdf_bytes::{Result, lookup3};
 use super::Link;
 use crate::heaps::FractalHeap;
 use crate::objects::dense_info::{DenseRecord, Of};
-use crate::trees::btree2::Tree;
+use crate::trees::btree2::BTree2;
 use crate::wire::bad;
 use crate::{Address, Source};
 
-fn tree(source: &Source, at: Address) -> Result<Tree> {
-    let tree = Tree::open(source, at)?;
+fn tree(source: &Source, at: Address) -> Result<BTree2> {
+    let tree = BTree2::open(source, at)?;
     match tree.record_type() {
         5 => Ok(tree),
         other => Err(bad(format!("the B-tree of links at {at} has records of type {other}"))),

@@ -10,7 +10,7 @@ use crate::{Address, Sizes};
 
 const WHAT: &str = "link message";
 
-pub(crate) struct Message<'a> {
+pub(crate) struct LinkMessage<'a> {
     pub link: &'a mut Link,
     pub sizes: Sizes,
 }
@@ -26,7 +26,7 @@ const SOFT: u8 = 1;
 const EXTERNAL: u8 = 64;
 const FIRST_OF_USERS: u8 = 65;
 
-impl Record for Message<'_> {
+impl Record for LinkMessage<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let (link, sizes) = (&mut *self.link, self.sizes);
         c.version(1..=1, &mut 1)?;
@@ -156,7 +156,7 @@ impl Link {
     /// Takes a message apart.
     pub(crate) fn decode(body: &[u8], sizes: Sizes) -> Result<Link> {
         let mut link = Self::unread();
-        fields::read(&mut Message { link: &mut link, sizes }, WHAT, body)?;
+        fields::read(&mut LinkMessage { link: &mut link, sizes }, WHAT, body)?;
         Ok(link)
     }
 
@@ -165,7 +165,7 @@ impl Link {
     /// # Errors
     /// `ERANGE` for what the message cannot hold: paths of 64 KiB, NULs in paths.
     pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
-        fields::write(&mut Message { link: &mut self.clone(), sizes }, WHAT)
+        fields::write(&mut LinkMessage { link: &mut self.clone(), sizes }, WHAT)
     }
 }
 

@@ -24,19 +24,19 @@ pub(crate) const NODE_HEAD: usize = 8;
 const FIRST_READ: u64 = 8 + 8 * 40;
 
 /// A group's tree and heap.
-struct Table<'a> {
+struct OpenedSymbolTable<'a> {
     source: &'a Source,
     tree: Address,
     heap: LocalHeap<'a>,
 }
 
 /// "Symbol Table Node" before its entries.
-pub(crate) struct NodeHead {
+pub(crate) struct SymbolNodeHead {
     /// "Number of Symbols".
     pub count: u16,
 }
 
-impl Record for NodeHead {
+impl Record for SymbolNodeHead {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.signature(b"SNOD")?;
         c.version(1..=1, &mut 1)?;
@@ -47,7 +47,7 @@ impl Record for NodeHead {
 
 /// "Symbol Table Entry".
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct SymbolEntry {
     pub sizes: Sizes,
     /// Where in the heap the name is.
     pub name: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Entry {
     pub scratch: [u64; 2],
 }
 
-impl Record for Entry {
+impl Record for SymbolEntry {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.length("link name offset", self.sizes, &mut self.name)?;
         c.address("object header address", self.sizes, &mut self.object)?;
@@ -69,10 +69,10 @@ impl Record for Entry {
     }
 }
 
-impl Entry {
+impl SymbolEntry {
     /// An entry to be read.
-    pub fn unread(sizes: Sizes) -> Entry {
-        Entry { sizes, name: 0, object: None, cache_type: 0, scratch: [0; 2] }
+    pub fn unread(sizes: Sizes) -> SymbolEntry {
+        SymbolEntry { sizes, name: 0, object: None, cache_type: 0, scratch: [0; 2] }
     }
 
     /// Bytes of an entry.
@@ -91,29 +91,29 @@ impl Entry {
     }
 }
 
-impl<'a> Table<'a> {
-    fn open(source: &'a Source, message: &[u8]) -> Result<Table<'a>> {
+impl<'a> OpenedSymbolTable<'a> {
+    fn open(source: &'a Source, message: &[u8]) -> Result<OpenedSymbolTable<'a>> {
         let SymbolTable { tree, heap, .. } = SymbolTable::decode(message, source.sizes)?;
-        Ok(Table { source, tree, heap: LocalHeap::open(source, heap)? })
+        Ok(OpenedSymbolTable { source, tree, heap: LocalHeap::open(source, heap)? })
     }
 
-    fn entries(&self, at: Address) -> Result<Vec<Entry>> {
+    fn entries(&self, at: Address) -> Result<Vec<SymbolEntry>> {
         let sizes = self.source.sizes;
-        let size = Entry::len(sizes);
+        let size = SymbolEntry::len(sizes);
         let bytes = self.source.read_some(NODE, at, FIRST_READ)?;
-        let mut head = NodeHead { count: 0 };
+        let mut head = SymbolNodeHead { count: 0 };
         wire::decode(&mut head, NODE, at, &bytes)?;
         let len = NODE_HEAD + usize::from(head.count) * size;
         let bytes = self.source.read_on(NODE, at, bytes, len as u64)?;
         let entry = |bytes: &[u8]| {
-            let mut entry = Entry::unread(sizes);
+            let mut entry = SymbolEntry::unread(sizes);
             fields::read(&mut entry, "symbol table entry", bytes)?;
             Ok(entry)
         };
         bytes.get(NODE_HEAD..).unwrap_or_default().chunks_exact(size).map(entry).collect()
     }
 
-    fn link(&self, entry: &Entry, name: Vec<u8>) -> Result<Link> {
+    fn link(&self, entry: &SymbolEntry, name: Vec<u8>) -> Result<Link> {
         let target = match (entry.soft(), entry.object) {
             (Some(path), _) => LinkTarget::Soft(self.heap.string(path)?),
             (None, Some(object)) => LinkTarget::Hard(object),
@@ -135,7 +135,7 @@ impl<'a> Table<'a> {
 
 /// All links of the group with this symbol table message.
 pub fn all(source: &Source, message: &[u8]) -> Result<Vec<Link>> {
-    let mut table = Table::open(source, message)?;
+    let mut table = OpenedSymbolTable::open(source, message)?;
     table.heap.read_whole()?;
     let mut links = Vec::new();
     let mut seen = HashSet::new();
@@ -159,7 +159,7 @@ pub fn all(source: &Source, message: &[u8]) -> Result<Vec<Link>> {
 
 /// The link of this name.
 pub fn find(source: &Source, message: &[u8], name: &[u8]) -> Result<Option<Link>> {
-    let table = Table::open(source, message)?;
+    let table = OpenedSymbolTable::open(source, message)?;
     let mut found = None;
     let mut wanted = |left: &[u8], right: &[u8]| {
         // Names of a child are greater than its left key and not greater than its right one.

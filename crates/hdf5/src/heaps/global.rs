@@ -23,7 +23,7 @@ const KEPT: usize = 8 << 20;
 
 /// A collection.
 #[derive(Debug)]
-struct Collection {
+struct GlobalHeapCollection {
     bytes: Arc<Vec<u8>>,
     /// Where the data of each object is, sorted by index.
     objects: Vec<(u16, Range<usize>)>,
@@ -38,14 +38,14 @@ pub(crate) struct GlobalHeap {
 /// Collections in two halves: when the newer is full it becomes the older, and what that had is forgotten.
 #[derive(Debug, Default)]
 struct Kept {
-    newer: HashMap<Address, Arc<Collection>>,
-    older: HashMap<Address, Arc<Collection>>,
+    newer: HashMap<Address, Arc<GlobalHeapCollection>>,
+    older: HashMap<Address, Arc<GlobalHeapCollection>>,
     /// Of the newer.
     bytes: usize,
 }
 
 impl Kept {
-    fn get(&mut self, at: Address) -> Option<Arc<Collection>> {
+    fn get(&mut self, at: Address) -> Option<Arc<GlobalHeapCollection>> {
         if let Some(found) = self.newer.get(&at) {
             return Some(Arc::clone(found));
         }
@@ -54,7 +54,7 @@ impl Kept {
         Some(found)
     }
 
-    fn insert(&mut self, at: Address, collection: Arc<Collection>) {
+    fn insert(&mut self, at: Address, collection: Arc<GlobalHeapCollection>) {
         self.bytes += collection.bytes.len();
         self.newer.insert(at, collection);
         if self.bytes > KEPT {
@@ -79,7 +79,7 @@ impl GlobalHeap {
         Ok(HeapObject { block: collection.bytes.clone(), range })
     }
 
-    fn collection(&self, source: &Source, at: Address) -> Result<Arc<Collection>> {
+    fn collection(&self, source: &Source, at: Address) -> Result<Arc<GlobalHeapCollection>> {
         let held = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = held().get(at) {
             return Ok(found);
@@ -88,7 +88,8 @@ impl GlobalHeap {
         let mut head = CollectionHead { sizes: source.sizes, size: 0 };
         wire::decode(&mut head, WHAT, at, &start)?;
         let bytes = source.read_on(WHAT, at, start, head.size)?;
-        let collection = Arc::new(Collection::parse(bytes, source.sizes).map_err(|error| error.at(at))?);
+        let collection =
+            Arc::new(GlobalHeapCollection::parse(bytes, source.sizes).map_err(|error| error.at(at))?);
         held().insert(at, Arc::clone(&collection));
         Ok(collection)
     }
@@ -176,13 +177,13 @@ pub(crate) fn stored_objects(bytes: &[u8], sizes: Sizes) -> Result<(Vec<StoredOb
     Ok((objects, size))
 }
 
-impl Collection {
-    fn parse(mut bytes: Vec<u8>, sizes: Sizes) -> Result<Collection> {
+impl GlobalHeapCollection {
+    fn parse(mut bytes: Vec<u8>, sizes: Sizes) -> Result<GlobalHeapCollection> {
         let (objects, size) = stored_objects(&bytes, sizes)?;
         bytes.truncate(size);
         let mut objects: Vec<_> = objects.into_iter().map(|object| (object.index, object.data)).collect();
         objects.sort_by_key(|object| object.0);
-        Ok(Collection { bytes: Arc::new(bytes), objects })
+        Ok(GlobalHeapCollection { bytes: Arc::new(bytes), objects })
     }
 }
 
@@ -324,7 +325,8 @@ mod tests {
     #[test]
     fn what_was_used_last_is_kept() {
         let mut kept = Kept::default();
-        let collection = |len| Arc::new(Collection { bytes: Arc::new(vec![0; len]), objects: Vec::new() });
+        let collection =
+            |len| Arc::new(GlobalHeapCollection { bytes: Arc::new(vec![0; len]), objects: Vec::new() });
         kept.insert(Address(1), collection(KEPT));
         kept.insert(Address(2), collection(1));
         assert!(kept.get(Address(1)).is_some());

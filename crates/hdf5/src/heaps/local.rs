@@ -17,14 +17,14 @@ const FIRST_READ: u64 = 256;
 
 /// "Local Heap".
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct LocalHeapHeader {
     sizes: Sizes,
     pub size: u64,
     free: u64,
     pub data: Address,
 }
 
-impl Record for Header {
+impl Record for LocalHeapHeader {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.signature(b"HEAP")?;
         c.version(0..=0, &mut 0)?;
@@ -35,10 +35,10 @@ impl Record for Header {
     }
 }
 
-impl Header {
+impl LocalHeapHeader {
     /// A header to be read.
-    pub fn unread(sizes: Sizes) -> Header {
-        Header { sizes, size: 0, free: 0, data: Address(0) }
+    pub fn unread(sizes: Sizes) -> LocalHeapHeader {
+        LocalHeapHeader { sizes, size: 0, free: 0, data: Address(0) }
     }
 
     /// Bytes of a header.
@@ -61,10 +61,10 @@ pub struct LocalHeap<'a> {
 impl<'a> LocalHeap<'a> {
     /// Reads the header, and the data of a small heap.
     pub fn open(source: &'a Source, at: Address) -> Result<Self> {
-        let mut header = Header::unread(source.sizes);
-        let bytes = source.read(WHAT, at, Header::len(source.sizes))?;
+        let mut header = LocalHeapHeader::unread(source.sizes);
+        let bytes = source.read(WHAT, at, LocalHeapHeader::len(source.sizes))?;
         wire::decode(&mut header, WHAT, at, &bytes)?;
-        let Header { data, size, .. } = header;
+        let LocalHeapHeader { data, size, .. } = header;
         let mut heap = LocalHeap { source, at, data, size, whole: None };
         if heap.size <= SMALL {
             heap.read_whole()?;

@@ -35,7 +35,7 @@ pub enum SpaceKind {
 }
 
 /// "Dataspace Message".
-pub(crate) struct Message<'a> {
+pub(crate) struct DataspaceMessage<'a> {
     pub space: &'a mut Dataspace,
     pub version: u8,
     pub sizes: Sizes,
@@ -44,7 +44,7 @@ pub(crate) struct Message<'a> {
 /// The flag of a message with maximum sizes.
 const HAS_MAX: u8 = 1;
 
-impl Record for Message<'_> {
+impl Record for DataspaceMessage<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let (space, sizes) = (&mut *self.space, self.sizes);
         c.version(1..=2, &mut self.version)?;
@@ -88,7 +88,7 @@ impl Dataspace {
     /// `EHDFERR` for bytes that are no dataspace.
     pub fn decode(bytes: &[u8], sizes: Sizes) -> Result<Dataspace> {
         let mut space = Dataspace { kind: SpaceKind::Null, dims: vec![], max: None };
-        fields::read(&mut Message { space: &mut space, version: 0, sizes }, WHAT, bytes)?;
+        fields::read(&mut DataspaceMessage { space: &mut space, version: 0, sizes }, WHAT, bytes)?;
         let max = space.max.iter().flatten();
         if let Some(dim) = space.dims.iter().zip(max).position(|(&len, max)| max.is_some_and(|max| len > max))
         {
@@ -102,7 +102,7 @@ impl Dataspace {
     /// # Errors
     /// `ERANGE` for a length that the file's width of lengths cannot hold, or too many dimensions.
     pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
-        fields::write(&mut Message { space: &mut self.clone(), version: 2, sizes }, WHAT)
+        fields::write(&mut DataspaceMessage { space: &mut self.clone(), version: 2, sizes }, WHAT)
     }
 
     /// The number of elements, or nothing if it is more than 64 bits hold.

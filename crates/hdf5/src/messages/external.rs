@@ -27,12 +27,12 @@ pub struct ExternalSlot {
 }
 
 /// "External Data Files Message".
-pub(crate) struct Message<'a> {
+pub(crate) struct ExternalFilesMessage<'a> {
     pub files: &'a mut ExternalFiles,
     pub sizes: Sizes,
 }
 
-impl Record for Message<'_> {
+impl Record for ExternalFilesMessage<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let (files, sizes) = (&mut *self.files, self.sizes);
         c.version(1..=1, &mut 1)?;
@@ -60,7 +60,7 @@ impl ExternalFiles {
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(bytes: &[u8], sizes: Sizes) -> Result<ExternalFiles> {
         let mut files = ExternalFiles::default();
-        fields::read(&mut Message { files: &mut files, sizes }, "external data files", bytes)?;
+        fields::read(&mut ExternalFilesMessage { files: &mut files, sizes }, "external data files", bytes)?;
         Ok(files)
     }
 }

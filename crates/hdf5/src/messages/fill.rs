@@ -42,15 +42,15 @@ impl Fill {
 }
 
 /// "Fill Value Message".
-pub(crate) struct Message<'a> {
+pub(crate) struct StoredFillMessage<'a> {
     pub version: u8,
     pub fill: &'a mut FillMessage,
 }
 
 /// "Fill Value Message (Old)".
-pub(crate) struct OldMessage<'a>(pub &'a mut Fill);
+pub(crate) struct OldFillMessage<'a>(pub &'a mut Fill);
 
-impl Record for Message<'_> {
+impl Record for StoredFillMessage<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let FillMessage { value, allocation, writing } = &mut *self.fill;
         c.version(1..=3, &mut self.version)?;
@@ -84,7 +84,7 @@ impl Record for Message<'_> {
     }
 }
 
-impl Record for OldMessage<'_> {
+impl Record for OldFillMessage<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         fields_of_value(self.0, c)
     }
@@ -119,7 +119,7 @@ impl FillMessage {
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode_old(bytes: &[u8]) -> Result<FillMessage> {
         let mut value = Fill::Default;
-        fields::read(&mut OldMessage(&mut value), "old fill value", bytes)?;
+        fields::read(&mut OldFillMessage(&mut value), "old fill value", bytes)?;
         Ok(FillMessage { value, allocation: 2, writing: 2 })
     }
 
@@ -129,7 +129,7 @@ impl FillMessage {
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(bytes: &[u8]) -> Result<FillMessage> {
         let mut fill = FillMessage { value: Fill::Default, allocation: 0, writing: 0 };
-        fields::read(&mut Message { version: 0, fill: &mut fill }, WHAT, bytes)?;
+        fields::read(&mut StoredFillMessage { version: 0, fill: &mut fill }, WHAT, bytes)?;
         Ok(fill)
     }
 
@@ -138,7 +138,7 @@ impl FillMessage {
     /// # Errors
     /// `ERANGE` for times that are none, or a value of 2^31 bytes.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        fields::write(&mut Message { version: 3, fill: &mut self.clone() }, WHAT)
+        fields::write(&mut StoredFillMessage { version: 3, fill: &mut self.clone() }, WHAT)
     }
 
     /// The old message, which only holds the value; zeros if it has none.
@@ -150,7 +150,7 @@ impl FillMessage {
             Fill::Undefined => Fill::Default,
             value => value.clone(),
         };
-        fields::write(&mut OldMessage(&mut value), "old fill value")
+        fields::write(&mut OldFillMessage(&mut value), "old fill value")
     }
 }
 

@@ -73,13 +73,13 @@ pub enum ChunkIndex {
 }
 
 /// "Data Layout Message". Versions 1 and 2 are only read.
-pub(crate) struct Message<'a> {
+pub(crate) struct DataLayoutMessage<'a> {
     pub version: u8,
     pub layout: &'a mut DataLayout,
     pub sizes: Sizes,
 }
 
-impl Record for Message<'_> {
+impl Record for DataLayoutMessage<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let (layout, sizes) = (&mut *self.layout, self.sizes);
         c.version(1..=5, &mut self.version)?;
@@ -245,7 +245,7 @@ impl DataLayout {
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(bytes: &[u8], sizes: Sizes) -> Result<DataLayout> {
         let mut layout = DataLayout::Compact(vec![]);
-        fields::read(&mut Message { version: 0, layout: &mut layout, sizes }, WHAT, bytes)?;
+        fields::read(&mut DataLayoutMessage { version: 0, layout: &mut layout, sizes }, WHAT, bytes)?;
         Ok(layout)
     }
 
@@ -259,7 +259,7 @@ impl DataLayout {
             DataLayout::Compact(_) | DataLayout::Contiguous { .. } => 3,
             DataLayout::Chunked(_) | DataLayout::Virtual(_) => 4,
         };
-        fields::write(&mut Message { version, layout: &mut self.clone(), sizes }, WHAT)
+        fields::write(&mut DataLayoutMessage { version, layout: &mut self.clone(), sizes }, WHAT)
     }
 
     /// "Layout Class".

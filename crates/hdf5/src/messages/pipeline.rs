@@ -15,15 +15,15 @@ const FILTERS: u64 = 32;
 const NAMED: u16 = 256;
 
 /// "Filter Pipeline Message".
-pub(crate) struct Message {
+pub(crate) struct FilterPipelineMessage {
     version: u8,
     filters: Vec<Filter>,
 }
 
-impl Message {
+impl FilterPipelineMessage {
     /// A message to be read.
-    pub fn unread() -> Message {
-        Message { version: 0, filters: vec![] }
+    pub fn unread() -> FilterPipelineMessage {
+        FilterPipelineMessage { version: 0, filters: vec![] }
     }
 }
 
@@ -40,7 +40,7 @@ struct Filter {
 /// The flag of filters that may be left out.
 const OPTIONAL: u16 = 1;
 
-impl Record for Message {
+impl Record for FilterPipelineMessage {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.version(1..=2, &mut self.version)?;
         let mut count = self.filters.len() as u64;
@@ -83,7 +83,7 @@ impl Filter {
 /// # Errors
 /// `EHDFERR` for bytes that are no such message.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Step>> {
-    let mut message = Message::unread();
+    let mut message = FilterPipelineMessage::unread();
     fields::read(&mut message, WHAT, bytes)?;
     let step = |filter: Filter| Step {
         id: u32::from(filter.id).into(),
@@ -100,7 +100,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Step>> {
 /// `ERANGE` for more filters, longer names or more values than the message can hold, and for filters without a number of HDF5.
 pub fn encode(steps: &[Step]) -> Result<Vec<u8>> {
     let filters = steps.iter().map(Filter::of).collect::<Result<_>>()?;
-    fields::write(&mut Message { version: 2, filters }, WHAT)
+    fields::write(&mut FilterPipelineMessage { version: 2, filters }, WHAT)
 }
 
 impl Filter {

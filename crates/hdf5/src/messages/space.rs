@@ -23,7 +23,7 @@ pub struct SpaceInfo {
 }
 
 /// "File Space Info Message", up to the addresses of lists of free space.
-pub(crate) struct Message {
+pub(crate) struct FileSpaceInfoMessage {
     sizes: Sizes,
     strategy: u8,
     persists: u8,
@@ -32,7 +32,7 @@ pub(crate) struct Message {
     page_end_threshold: u16,
 }
 
-impl Record for Message {
+impl Record for FileSpaceInfoMessage {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.version(VERSION..=VERSION, &mut { VERSION })?;
         c.int("strategy", &mut self.strategy)?;
@@ -43,10 +43,17 @@ impl Record for Message {
     }
 }
 
-impl Message {
+impl FileSpaceInfoMessage {
     /// A message to be read.
-    pub fn unread(sizes: Sizes) -> Message {
-        Message { sizes, strategy: 0, persists: 0, threshold: 0, page_size: 0, page_end_threshold: 0 }
+    pub fn unread(sizes: Sizes) -> FileSpaceInfoMessage {
+        FileSpaceInfoMessage {
+            sizes,
+            strategy: 0,
+            persists: 0,
+            threshold: 0,
+            page_size: 0,
+            page_end_threshold: 0,
+        }
     }
 }
 
@@ -56,7 +63,7 @@ impl SpaceInfo {
         if body.first().is_some_and(|&version| version != VERSION) {
             return Ok(None);
         }
-        let mut message = Message::unread(sizes);
+        let mut message = FileSpaceInfoMessage::unread(sizes);
         let known = fields::read(&mut message, "file space info message", body)?;
         let page = if message.strategy == PAGES { message.page_size.max(1) } else { 1 };
         Ok(Some(SpaceInfo { page, persists: message.persists != 0, known }))

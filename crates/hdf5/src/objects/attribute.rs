@@ -15,7 +15,7 @@ use crate::{Address, File};
 use super::attribute_message::AttributeMessage;
 use super::dense_attributes::DenseAttributes;
 use super::dense_info::{DenseInfo, DenseRecord, NO_ORDER, Of};
-use super::header::Message;
+use super::header::HeaderMessage;
 use super::kind;
 use super::object::Object;
 use super::shared;
@@ -74,7 +74,7 @@ fn record(bytes: &[u8]) -> Result<DenseRecord> {
 impl DenseRecord {
     /// The attribute message it stands for.
     pub(crate) fn message(&self, file: &File, heap: &FractalHeap) -> Result<HeapObject> {
-        match self.flags & Message::SHARED {
+        match self.flags & HeaderMessage::SHARED {
             0 => heap.object(self.id()),
             _ => file.shared_message(kind::ATTRIBUTE, self.id()).map(HeapObject::of),
         }
@@ -87,26 +87,26 @@ impl DenseRecord {
 }
 
 /// Where an attribute is.
-enum Stored<'a> {
+enum AttributeLocation<'a> {
     /// In the header.
-    Here(&'a Message),
+    Here(&'a HeaderMessage),
     /// In the heap.
     There(&'a FractalHeap, DenseRecord),
 }
 
-impl Stored<'_> {
+impl AttributeLocation<'_> {
     fn order(&self) -> Option<u32> {
         match self {
-            Stored::Here(message) => message.order.map(u32::from),
-            Stored::There(_, record) => record.known_order(),
+            AttributeLocation::Here(message) => message.order.map(u32::from),
+            AttributeLocation::There(_, record) => record.known_order(),
         }
     }
 
     /// What they are sorted by: those without a number of their own come last, since that stands as the largest one.
     fn rank(&self) -> Option<u64> {
         match self {
-            Stored::Here(message) => message.order.map(u64::from),
-            Stored::There(_, record) => Some(record.order),
+            AttributeLocation::Here(message) => message.order.map(u64::from),
+            AttributeLocation::There(_, record) => Some(record.order),
         }
     }
 }
@@ -135,7 +135,8 @@ impl Object {
     /// Those of the index and the heap; some attributes may have been visited by then, which are not to be used.
     pub fn each_attribute(&self, visit: &mut dyn FnMut(&[u8], Result<Attribute>)) -> Result<Order> {
         let file = self.file();
-        let mut found: Vec<Stored<'_>> = self.messages(kind::ATTRIBUTE).map(Stored::Here).collect();
+        let mut found: Vec<AttributeLocation<'_>> =
+            self.messages(kind::ATTRIBUTE).map(AttributeLocation::Here).collect();
         // Each is stored on its own: more than the heap has would be the same ones again.
         let mut left = 0;
         if let Some(dense) = self.dense()? {
@@ -143,16 +144,16 @@ impl Object {
             left = heap.most()?;
             found.reserve(dense.tree.records().min(USUAL) as usize);
             dense.tree.walk(&mut |bytes| {
-                found.push(Stored::There(heap, record(bytes)?));
+                found.push(AttributeLocation::There(heap, record(bytes)?));
                 Ok(())
             })?;
         }
-        found.sort_by_key(Stored::rank);
+        found.sort_by_key(AttributeLocation::rank);
         if !file.source().is_near() {
             // The heap keeps the blocks that are read here.
             file.source().map_within_budget(left, &found, |stored| match stored {
-                Stored::Here(_) => ((), 0),
-                Stored::There(heap, record) => {
+                AttributeLocation::Here(_) => ((), 0),
+                AttributeLocation::There(heap, record) => {
                     let message = record.message(file, heap);
                     ((), message.map_or(0, |message| message.len() as u64))
                 }
@@ -162,8 +163,8 @@ impl Object {
         for stored in found {
             let order = stored.order();
             match stored {
-                Stored::Here(message) => named(file, message.body(), order, visit),
-                Stored::There(heap, record) => {
+                AttributeLocation::Here(message) => named(file, message.body(), order, visit),
+                AttributeLocation::There(heap, record) => {
                     let message = record.message(file, heap);
                     let len = message.as_ref().map_or(0, |message| message.len()) as u64;
                     let lies = || bad("attributes that are longer than their heap");
@@ -216,7 +217,8 @@ impl Object {
         for message in self.messages(kind::ATTRIBUTE) {
             let Ok(body) = message.body() else { continue };
             if name_of(body).is_ok_and(|found| found == name) {
-                return Attribute::decode(self.file(), body, Stored::Here(message).order()).map(Some);
+                return Attribute::decode(self.file(), body, AttributeLocation::Here(message).order())
+                    .map(Some);
             }
         }
         let Some(dense) = self.dense()? else { return Ok(None) };

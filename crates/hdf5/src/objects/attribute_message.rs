@@ -31,7 +31,7 @@ pub(crate) struct AttributeMessage<'a> {
 
 /// "Attribute Message" without its last field, "Data", which takes the rest.
 #[derive(Default)]
-pub(crate) struct Prefix<'a> {
+pub(crate) struct AttributePrefix<'a> {
     version: u8,
     /// What is written; of what is read, the numbers.
     message: AttributeMessage<'a>,
@@ -39,7 +39,7 @@ pub(crate) struct Prefix<'a> {
     places: [Range<usize>; 3],
 }
 
-impl Record for Prefix<'_> {
+impl Record for AttributePrefix<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let AttributeMessage { flags, name, charset, datatype, dataspace, .. } = &mut self.message;
         c.version(1..=3, &mut self.version)?;
@@ -78,7 +78,7 @@ impl<'a> AttributeMessage<'a> {
     /// # Errors
     /// `EHDFERR` for bytes that are no such message.
     pub fn decode(body: &'a [u8]) -> Result<AttributeMessage<'a>> {
-        let mut prefix = Prefix::default();
+        let mut prefix = AttributePrefix::default();
         let taken = fields::read(&mut prefix, WHAT, body)?;
         let [name, datatype, dataspace] = prefix.places.map(|place| body.get(place).unwrap_or_default());
         let data = body.get(taken..).unwrap_or_default();
@@ -90,7 +90,7 @@ impl<'a> AttributeMessage<'a> {
     /// # Errors
     /// `ERANGE` for parts of 64 KiB, and a NUL in the name.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut prefix = Prefix { version: VERSION, message: *self, places: Default::default() };
+        let mut prefix = AttributePrefix { version: VERSION, message: *self, places: Default::default() };
         let mut bytes = fields::write(&mut prefix, WHAT)?;
         bytes.extend_from_slice(self.data);
         Ok(bytes)

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use ferrocdf_bytes::Result;
 
 use crate::heaps::FractalHeap;
-use crate::trees::btree2::Tree;
+use crate::trees::btree2::BTree2;
 use crate::wire::bad;
 use crate::{Address, Source};
 
@@ -17,7 +17,7 @@ const BY_NAME: u8 = 8;
 #[derive(Debug)]
 pub(super) struct DenseAttributes {
     /// The index by name.
-    pub tree: Tree,
+    pub tree: BTree2,
     heap_at: Address,
     heap: OnceLock<FractalHeap>,
 }
@@ -25,7 +25,7 @@ pub(super) struct DenseAttributes {
 impl DenseAttributes {
     /// Opens the index by name; the heap is opened later.
     pub fn open(source: &Source, by_name: Address, heap_at: Address) -> Result<DenseAttributes> {
-        let tree = Tree::open(source, by_name)?;
+        let tree = BTree2::open(source, by_name)?;
         match tree.record_type() {
             BY_NAME => Ok(DenseAttributes { tree, heap_at, heap: OnceLock::new() }),
             other => Err(bad(format!("the B-tree of attributes at {by_name} has records of type {other}"))),

@@ -10,7 +10,7 @@ use crate::block::{Alloc, Block};
 use crate::fields::{self, Fields};
 use crate::heaps::NewHeap;
 use crate::objects::kind;
-use crate::trees::btree2::NewTree;
+use crate::trees::btree2::NewBTree2;
 use crate::wire::{Writer, number};
 use crate::{Address, Sizes};
 
@@ -98,7 +98,7 @@ pub(crate) struct DenseInfo {
 }
 
 /// "Link Info Message" or "Attribute Info Message".
-pub(crate) struct Message<'a> {
+pub(crate) struct DenseInfoMessage<'a> {
     pub of: Of,
     pub info: &'a mut DenseInfo,
     pub sizes: Sizes,
@@ -108,9 +108,9 @@ pub(crate) struct Message<'a> {
 const TRACKED: u8 = 1;
 const INDEXED: u8 = 2;
 
-impl Record for Message<'_> {
+impl Record for DenseInfoMessage<'_> {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        let Message { of, info, sizes } = self;
+        let DenseInfoMessage { of, info, sizes } = self;
         c.version(0..=0, &mut 0)?;
         let tracked = if info.next_order.is_some() { TRACKED } else { 0 };
         let mut flags = tracked | if info.indexed { INDEXED } else { 0 };
@@ -132,13 +132,13 @@ impl DenseInfo {
     /// Takes a message apart.
     pub fn decode(of: Of, body: &[u8], sizes: Sizes) -> Result<DenseInfo> {
         let mut info = DenseInfo::default();
-        fields::read(&mut Message { of, info: &mut info, sizes }, of.what(), body)?;
+        fields::read(&mut DenseInfoMessage { of, info: &mut info, sizes }, of.what(), body)?;
         Ok(info)
     }
 
     /// The message.
     pub fn encode(&self, of: Of, sizes: Sizes) -> Result<Vec<u8>> {
-        fields::write(&mut Message { of, info: &mut self.clone(), sizes }, of.what())
+        fields::write(&mut DenseInfoMessage { of, info: &mut self.clone(), sizes }, of.what())
     }
 }
 
@@ -255,7 +255,7 @@ impl DenseInfo {
         let [by_name, by_order] = of.record_types();
         let mut tree = |record_type, records: Vec<u8>| {
             let record_size = records.len() / items.len().max(1);
-            let tree = NewTree { record_type, record_size, node_size: NODE_SIZE, records: &records };
+            let tree = NewBTree2 { record_type, record_size, node_size: NODE_SIZE, records: &records };
             tree.build(sizes, alloc, blocks)
         };
         self.heap = Some(heap.at);
@@ -284,9 +284,9 @@ impl DenseInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::tests::Space;
+    use crate::block::tests::BlockSpace;
     use crate::heaps::FractalHeap;
-    use crate::trees::btree2::Tree;
+    use crate::trees::btree2::BTree2;
 
     #[test]
     fn both_messages_there_and_back() {
@@ -338,14 +338,14 @@ mod tests {
         for (of, hash, name_id, order_width, order_at, order_id, id_length) in
             [(Of::Links, 0, 4, 8, 0, 8, 7), (Of::Attributes, 13, 0, 4, 9, 0, 8)]
         {
-            let (mut space, mut blocks) = (Space::new(), Vec::new());
+            let (mut space, mut blocks) = (BlockSpace::new(), Vec::new());
             let mut info = DenseInfo { indexed: true, ..DenseInfo::default() };
             info.build(of, &items, sizes, &mut |len| space.take(len), &mut blocks).unwrap();
             let source = space.file(&blocks, sizes);
             let heap = FractalHeap::open(&source, info.heap.unwrap()).unwrap();
             let body = |record: &[u8], at: usize| heap.object(&record[at..at + id_length]).unwrap();
             let [named, ordered] = of.record_types();
-            let tree = Tree::open(&source, info.by_name.unwrap()).unwrap();
+            let tree = BTree2::open(&source, info.by_name.unwrap()).unwrap();
             assert_eq!((tree.record_type(), tree.records()), (named, 700));
             let mut before = 0;
             tree.walk(&mut |record| {
@@ -356,7 +356,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-            let tree = Tree::open(&source, info.by_order.unwrap()).unwrap();
+            let tree = BTree2::open(&source, info.by_order.unwrap()).unwrap();
             assert_eq!((tree.record_type(), tree.records()), (ordered, 700));
             let mut next = 1;
             tree.walk(&mut |record| {

@@ -6,7 +6,7 @@
 use ferrocdf_bytes::Result;
 
 use super::kind;
-use super::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix};
+use super::prefix::{ContinuedHead, HeaderForm, MessageHead, ObjectHeaderPrefix};
 use crate::wire::Writer;
 
 const WHAT: &str = "object header";
@@ -50,7 +50,7 @@ impl HeaderForm {
             match (self.version, index) {
                 (_, 0) => {
                     let size = messages.len() as u64;
-                    w.record(&mut Prefix { form: *self, messages: count as u64, size });
+                    w.record(&mut ObjectHeaderPrefix { form: *self, messages: count as u64, size });
                 }
                 (1, _) => {}
                 _ => w.record(&mut ContinuedHead),
@@ -108,7 +108,7 @@ mod tests {
 
     use ferrocdf_store::MemoryBlob;
 
-    use super::super::header::Header;
+    use super::super::header::ObjectHeader;
     use super::super::prefix::Times;
     use super::*;
     use crate::messages::small::Continuation;
@@ -121,14 +121,14 @@ mod tests {
     }
 
     /// Chunks side by side from address 0, read again.
-    fn read(chunks: &[Vec<u8>]) -> Header {
+    fn read(chunks: &[Vec<u8>]) -> ObjectHeader {
         let source = Source {
             blob: Arc::new(MemoryBlob::new(chunks.concat())),
             base: 0,
             sizes: SIZES,
             codecs: Default::default(),
         };
-        Header::read(&source, Address(0)).unwrap()
+        ObjectHeader::read(&source, Address(0)).unwrap()
     }
 
     #[test]

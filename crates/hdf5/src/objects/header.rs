@@ -14,7 +14,7 @@ use crate::wire::{self, CHECKSUM, bad};
 use crate::{Address, Source};
 
 use super::kind;
-use super::prefix::{ContinuedHead, HeaderForm, MessageHead, Prefix, SIGNATURE};
+use super::prefix::{ContinuedHead, HeaderForm, MessageHead, ObjectHeaderPrefix, SIGNATURE};
 
 const WHAT: &str = "object header";
 const CONTINUED: &str = "object header continuation";
@@ -25,7 +25,7 @@ const USUAL: usize = 8;
 
 /// A header message.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct HeaderMessage {
     /// Its number, see [`kind`].
     pub kind: u16,
     /// "Header Message Flags", as stored.
@@ -40,7 +40,7 @@ pub struct Message {
     pub damage: Option<ferrocdf_bytes::Error>,
 }
 
-impl Message {
+impl HeaderMessage {
     /// The flag of a message that stands somewhere else.
     pub const SHARED: u8 = 0x02;
     const FAIL_IF_UNKNOWN: u8 = 0x80;
@@ -56,11 +56,11 @@ impl Message {
 
 /// A header as it is stored, its messages as they stand.
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct ObjectHeader {
     /// What it is beside its chunks, with "Flags" as stored.
     pub form: HeaderForm,
     /// All messages but NIL and continuations.
-    pub messages: Vec<Message>,
+    pub messages: Vec<HeaderMessage>,
     /// Its chunks and their bytes, the first one first.
     pub chunks: Vec<(Address, u64)>,
     /// Bytes of the header in the file.
@@ -68,7 +68,7 @@ pub(crate) struct Header {
 }
 
 /// Reads a header, chunk by chunk.
-struct Chunks<'a> {
+struct HeaderChunks<'a> {
     source: &'a Source,
     /// The header itself.
     at: Address,
@@ -76,17 +76,17 @@ struct Chunks<'a> {
     taken: BTreeMap<u64, u64>,
     /// Continuations that are not read yet.
     waiting: Vec<(Address, u64)>,
-    header: Header,
+    header: ObjectHeader,
 }
 
-impl Header {
+impl ObjectHeader {
     /// Reads the header at an address.
-    pub fn read(source: &Source, at: Address) -> Result<Header> {
+    pub fn read(source: &Source, at: Address) -> Result<ObjectHeader> {
         let start = source.read_some(WHAT, at, FIRST_READ)?;
         let version = if start.starts_with(&SIGNATURE) { 2 } else { 1 };
         let form = HeaderForm::new(version, 0);
-        let header = Header { form, messages: Vec::with_capacity(USUAL), chunks: Vec::new(), len: 0 };
-        let mut chunks = Chunks { source, at, taken: BTreeMap::new(), waiting: Vec::new(), header };
+        let header = ObjectHeader { form, messages: Vec::with_capacity(USUAL), chunks: Vec::new(), len: 0 };
+        let mut chunks = HeaderChunks { source, at, taken: BTreeMap::new(), waiting: Vec::new(), header };
         chunks
             .first(start)
             .and_then(|()| chunks.rest())
@@ -95,10 +95,10 @@ impl Header {
     }
 }
 
-impl Chunks<'_> {
+impl HeaderChunks<'_> {
     /// The first chunk.
     fn first(&mut self, start: Vec<u8>) -> Result<()> {
-        let mut prefix = Prefix { form: self.header.form, messages: 0, size: 0 };
+        let mut prefix = ObjectHeaderPrefix { form: self.header.form, messages: 0, size: 0 };
         let head = fields::read(&mut prefix, "prefix", &start)?;
         self.header.form = prefix.form;
         let sum = if prefix.form.version == 1 { 0 } else { CHECKSUM };
@@ -155,12 +155,12 @@ impl Chunks<'_> {
                 .and_then(|()| decoder.bytes("message", head.len, &mut body))
                 .map_err(|error| bad(format!("messages: kind {:#x}: {}", head.kind, error.what)))?;
             let MessageHead { kind, flags, order, .. } = head;
-            self.message(Message { kind, flags, order, body, committed: None, damage: None })?;
+            self.message(HeaderMessage { kind, flags, order, body, committed: None, damage: None })?;
         }
         Ok(())
     }
 
-    fn message(&mut self, message: Message) -> Result<()> {
+    fn message(&mut self, message: HeaderMessage) -> Result<()> {
         match message.kind {
             kind::NIL => {}
             kind::CONTINUATION => {
@@ -168,7 +168,7 @@ impl Chunks<'_> {
                 self.waiting.push((next.at, next.len));
             }
             // 0x09 is a message of tests.
-            0x09 | 0x19.. if message.flags & Message::FAIL_IF_UNKNOWN != 0 => {
+            0x09 | 0x19.. if message.flags & HeaderMessage::FAIL_IF_UNKNOWN != 0 => {
                 let kind = message.kind;
                 return Err(bad(format!("message {kind:#x} is unknown, and says that it must be known")));
             }

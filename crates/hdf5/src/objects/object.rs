@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use ferrocdf_bytes::Result;
 
 use super::dense_attributes::DenseAttributes;
-use super::header::{Header, Message};
+use super::header::{HeaderMessage, ObjectHeader};
 use super::prefix::{HeaderForm, Times};
 use super::{kind, shared};
 use crate::messages::small::ReferenceCount;
@@ -35,7 +35,7 @@ pub struct Object {
     file: File,
     address: Address,
     form: HeaderForm,
-    messages: Arc<Vec<Message>>,
+    messages: Arc<Vec<HeaderMessage>>,
     len: u64,
     /// The attributes that are not in the header, once they were looked for.
     pub(super) dense: Arc<OnceLock<Option<DenseAttributes>>>,
@@ -44,11 +44,11 @@ pub struct Object {
 impl Object {
     /// Reads the header of the object at an address.
     pub(crate) fn open(file: &File, address: Address) -> Result<Object> {
-        let mut header = Header::read(file.source(), address)?;
+        let mut header = ObjectHeader::read(file.source(), address)?;
         // Each shared message stands for bytes of its own; many that stand for the same would be more than there are.
         let mut left = file.source().blob.size()?.saturating_mul(4);
         for message in &mut header.messages {
-            if message.flags & Message::SHARED == 0 {
+            if message.flags & HeaderMessage::SHARED == 0 {
                 continue;
             }
             let stored = std::mem::take(&mut message.body);
@@ -70,7 +70,7 @@ impl Object {
                 }
             }
         }
-        let Header { form, messages, len, .. } = header;
+        let ObjectHeader { form, messages, len, .. } = header;
         let (file, messages, dense) = (file.clone(), Arc::new(messages), Arc::default());
         Ok(Object { file, address, form, messages, len, dense })
     }
@@ -100,12 +100,12 @@ impl Object {
     }
 
     /// The messages of a kind, in the order in which they are stored.
-    pub fn messages(&self, kind: u16) -> impl Iterator<Item = &Message> {
+    pub fn messages(&self, kind: u16) -> impl Iterator<Item = &HeaderMessage> {
         self.messages.iter().filter(move |message| message.kind == kind)
     }
 
     /// The first message of a kind.
-    pub fn message(&self, kind: u16) -> Option<&Message> {
+    pub fn message(&self, kind: u16) -> Option<&HeaderMessage> {
         self.messages(kind).next()
     }
 

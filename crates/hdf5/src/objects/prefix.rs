@@ -107,7 +107,7 @@ impl HeaderForm {
 }
 
 /// "Data Object Header Prefix" of the version that the form says.
-pub(crate) struct Prefix {
+pub(crate) struct ObjectHeaderPrefix {
     pub form: HeaderForm,
     /// "Total Number of Header Messages" of version 1. It says no more than the chunks do.
     pub messages: u64,
@@ -115,9 +115,9 @@ pub(crate) struct Prefix {
     pub size: u64,
 }
 
-impl Record for Prefix {
+impl Record for ObjectHeaderPrefix {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
-        let Prefix { form, messages, size } = self;
+        let ObjectHeaderPrefix { form, messages, size } = self;
         if form.version == 1 {
             c.version(1..=1, &mut form.version)?;
             c.reserved(1)?;

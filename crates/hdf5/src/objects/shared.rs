@@ -10,7 +10,7 @@ use crate::fields::{self, Fields};
 use crate::wire::bad;
 use crate::{Address, File, Sizes};
 
-use super::header::{Header, Message};
+use super::header::{HeaderMessage, ObjectHeader};
 
 const WHAT: &str = "shared message";
 
@@ -78,7 +78,7 @@ pub(crate) fn committed(at: Address, sizes: Sizes) -> Result<Vec<u8>> {
 }
 
 /// A message that a shared one stands for.
-pub struct Real {
+pub struct ResolvedMessage {
     /// What it says.
     pub body: Vec<u8>,
     /// The object whose message it is, unless it is in the shared message table.
@@ -88,22 +88,22 @@ pub struct Real {
 }
 
 /// Finds the message of this kind for which `stored` stands.
-pub fn resolve(file: &File, kind: u16, stored: &[u8]) -> Result<Real> {
+pub fn resolve(file: &File, kind: u16, stored: &[u8]) -> Result<ResolvedMessage> {
     let at = match SharedPlace::decode(stored, file.source().sizes)? {
         SharedPlace::Object(at) => at,
         SharedPlace::Heap(id) => {
             let body = file.shared_message(kind, &id)?;
-            return Ok(Real { cost: body.len() as u64, body, committed: None });
+            return Ok(ResolvedMessage { cost: body.len() as u64, body, committed: None });
         }
     };
-    let header = Header::read(file.source(), at)?;
+    let header = ObjectHeader::read(file.source(), at)?;
     let cost = header.len;
     let real = header.messages.into_iter().find(|message| message.kind == kind);
     let real = real.ok_or_else(|| bad(format!("the object at {at} has no message {kind:#x}")))?;
-    if real.flags & Message::SHARED != 0 {
+    if real.flags & HeaderMessage::SHARED != 0 {
         return Err(bad(format!("the message {kind:#x} of the object at {at} is shared again")));
     }
-    Ok(Real { body: real.body, committed: Some(at), cost })
+    Ok(ResolvedMessage { body: real.body, committed: Some(at), cost })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::fields::{self, Fields};
 use crate::wire::{self, bad};
 use crate::{Address, Sizes, Source};
 
-pub(crate) use build::NewTree;
+pub(crate) use build::NewBTree1;
 
 const WHAT: &str = "version 1 B-tree node";
 /// Children for which the first read of a node has room: twice the usual K of chunk trees, the larger of both.
@@ -44,8 +44,8 @@ pub fn walk_where(
     visit: &mut dyn FnMut(&[u8], Address) -> Result<()>,
 ) -> Result<()> {
     let left = source.blob.size()?;
-    let tree = Tree { source, node_type, key_size };
-    let mut walk = Walk { tree, wanted, visit, seen: HashSet::new(), left };
+    let tree = BTree1 { source, node_type, key_size };
+    let mut walk = BTree1Walk { tree, wanted, visit, seen: HashSet::new(), left };
     walk.node(root, None)
 }
 
@@ -55,7 +55,7 @@ pub fn prefetch(source: &Source, root: Address, node_type: u8, key_size: usize, 
     if source.is_near() {
         return;
     }
-    let tree = Tree { source, node_type, key_size };
+    let tree = BTree1 { source, node_type, key_size };
     let Ok(mut left) = source.blob.size() else { return };
     let mut seen = HashSet::new();
     let (mut nodes, mut level) = (vec![root], None);
@@ -81,7 +81,7 @@ pub fn prefetch(source: &Source, root: Address, node_type: u8, key_size: usize, 
 }
 
 /// "Version 1 B-trees": what nodes begin with. Behind it, keys and children take turns, a key first and last.
-pub(crate) struct NodeHead {
+pub(crate) struct BTree1NodeHead {
     pub sizes: Sizes,
     /// 0 groups, 1 chunks.
     pub node_type: u8,
@@ -93,7 +93,7 @@ pub(crate) struct NodeHead {
     pub right: Option<Address>,
 }
 
-impl Record for NodeHead {
+impl Record for BTree1NodeHead {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.signature(b"TREE")?;
         c.int("node type", &mut self.node_type)?;
@@ -104,10 +104,10 @@ impl Record for NodeHead {
     }
 }
 
-impl NodeHead {
+impl BTree1NodeHead {
     /// A head to be read.
-    pub fn unread(sizes: Sizes) -> NodeHead {
-        NodeHead { sizes, node_type: 0, level: 0, count: 0, left: None, right: None }
+    pub fn unread(sizes: Sizes) -> BTree1NodeHead {
+        BTree1NodeHead { sizes, node_type: 0, level: 0, count: 0, left: None, right: None }
     }
 
     /// Bytes of a head.
@@ -117,12 +117,12 @@ impl NodeHead {
 }
 
 /// "Child Pointer".
-struct ChildPointer {
+struct BTree1ChildPointer {
     sizes: Sizes,
     at: Address,
 }
 
-impl Record for ChildPointer {
+impl Record for BTree1ChildPointer {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.defined("child pointer", self.sizes, &mut self.at)
     }
@@ -130,30 +130,30 @@ impl Record for ChildPointer {
 
 /// Returns the address that stands behind a key.
 pub(crate) fn child(stored: &[u8], sizes: Sizes) -> Result<Address> {
-    let mut child = ChildPointer { sizes, at: Address(0) };
+    let mut child = BTree1ChildPointer { sizes, at: Address(0) };
     fields::read(&mut child, WHAT, stored)?;
     Ok(child.at)
 }
 
 /// The nodes of one tree.
 #[derive(Clone, Copy)]
-struct Tree<'a> {
+struct BTree1<'a> {
     source: &'a Source,
     node_type: u8,
     key_size: usize,
 }
 
 /// A node that was read whole.
-struct Node {
+struct BTree1Node {
     bytes: Vec<u8>,
     level: u8,
     count: usize,
 }
 
-impl Tree<'_> {
+impl BTree1<'_> {
     /// Bytes of a node before its keys and children.
     fn head(&self) -> usize {
-        NodeHead::len(self.source.sizes)
+        BTree1NodeHead::len(self.source.sizes)
     }
 
     /// Bytes of a key and a child.
@@ -167,11 +167,11 @@ impl Tree<'_> {
     }
 
     /// Reads a node, which must be on this level.
-    fn read(&self, at: Address, level: Option<u8>) -> Result<Node> {
+    fn read(&self, at: Address, level: Option<u8>) -> Result<BTree1Node> {
         let bytes = self.source.read_some(WHAT, at, self.usual_len())?;
-        let mut head = NodeHead::unread(self.source.sizes);
+        let mut head = BTree1NodeHead::unread(self.source.sizes);
         wire::decode(&mut head, WHAT, at, &bytes)?;
-        let NodeHead { node_type, level: found, count, .. } = head;
+        let BTree1NodeHead { node_type, level: found, count, .. } = head;
         if node_type != self.node_type {
             let wanted = self.node_type;
             return Err(bad(format!("{WHAT} at {at}: its type is {node_type}, not {wanted}")));
@@ -183,11 +183,11 @@ impl Tree<'_> {
         // A tree without entries need not have a key.
         let len = if count == 0 { self.head() } else { len };
         let bytes = self.source.read_on(WHAT, at, bytes, len as u64)?;
-        Ok(Node { bytes, level: found, count: usize::from(count) })
+        Ok(BTree1Node { bytes, level: found, count: usize::from(count) })
     }
 
     /// Returns the left key, the stored address and the right key of a child.
-    fn entry<'n>(&self, node: &'n Node, index: usize) -> (&'n [u8], &'n [u8], &'n [u8]) {
+    fn entry<'n>(&self, node: &'n BTree1Node, index: usize) -> (&'n [u8], &'n [u8], &'n [u8]) {
         let (left, rest) = node.bytes[self.head() + index * self.entry_len()..].split_at(self.key_size);
         let (child, rest) = rest.split_at(self.source.sizes.offset);
         (left, child, &rest[..self.key_size])
@@ -198,8 +198,8 @@ impl Tree<'_> {
     }
 }
 
-struct Walk<'a> {
-    tree: Tree<'a>,
+struct BTree1Walk<'a> {
+    tree: BTree1<'a>,
     wanted: &'a mut Wanted<'a>,
     visit: &'a mut dyn FnMut(&[u8], Address) -> Result<()>,
     seen: HashSet<Address>,
@@ -207,7 +207,7 @@ struct Walk<'a> {
     left: u64,
 }
 
-impl Walk<'_> {
+impl BTree1Walk<'_> {
     /// Visits a node, which must be on this level, and what is below it.
     fn node(&mut self, at: Address, level: Option<u8>) -> Result<()> {
         if !self.seen.insert(at) {

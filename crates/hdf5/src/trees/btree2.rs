@@ -15,7 +15,7 @@ use crate::fields::{self, Fields};
 use crate::wire::{self, CHECKSUM, bad, width_of};
 use crate::{Address, Sizes, Source};
 
-pub(crate) use build::NewTree;
+pub(crate) use build::NewBTree2;
 
 const HEADER: &str = "version 2 B-tree header";
 const NODE: &str = "version 2 B-tree node";
@@ -24,7 +24,7 @@ pub(crate) const NODE_HEAD: usize = 6;
 
 /// "Version 2 B-tree Header".
 #[derive(Debug)]
-pub(crate) struct Header {
+pub(crate) struct BTree2Header {
     sizes: Sizes,
     pub record_type: u64,
     pub node_size: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Header {
     records: u64,
 }
 
-impl Record for Header {
+impl Record for BTree2Header {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.signature(b"BTHD")?;
         c.version(0..=0, &mut 0)?;
@@ -54,12 +54,12 @@ impl Record for Header {
 }
 
 /// What nodes begin with.
-pub(crate) struct NodeHead {
+pub(crate) struct BTree2NodeHead {
     pub is_leaf: bool,
     pub record_type: u64,
 }
 
-impl Record for NodeHead {
+impl Record for BTree2NodeHead {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.signature(if self.is_leaf { b"BTLF" } else { b"BTIN" })?;
         c.version(0..=0, &mut 0)?;
@@ -68,7 +68,7 @@ impl Record for NodeHead {
 }
 
 /// What an internal node has for each child, behind its records.
-pub(crate) struct ChildPointer {
+pub(crate) struct BTree2ChildPointer {
     pub sizes: Sizes,
     /// The level of the node.
     pub level: Level,
@@ -79,7 +79,7 @@ pub(crate) struct ChildPointer {
     pub all: u64,
 }
 
-impl Record for ChildPointer {
+impl Record for BTree2ChildPointer {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let [_, records, all] = self.level.pointer;
         c.defined("child node address", self.sizes, &mut self.at)?;
@@ -93,11 +93,11 @@ impl Record for ChildPointer {
 
 /// A tree whose header is read. The root node is kept once it was read: most trees are no more.
 #[derive(Debug)]
-pub struct Tree {
+pub struct BTree2 {
     source: Source,
-    header: Header,
+    header: BTree2Header,
     levels: Vec<Level>,
-    top: OnceLock<Node>,
+    top: OnceLock<BTree2Node>,
 }
 
 /// A node that another one, or the header, points at.
@@ -140,12 +140,12 @@ impl Level {
     }
 }
 
-impl Header {
+impl BTree2Header {
     /// A header of an empty tree, with the percentages that the reference uses everywhere.
-    pub fn new(sizes: Sizes) -> Header {
+    pub fn new(sizes: Sizes) -> BTree2Header {
         let (record_type, node_size, record_size, depth) = (0, 0, 0, 0);
         let (split, merge, root, root_records, records) = (100, 40, None, 0, 0);
-        Header {
+        BTree2Header {
             sizes,
             record_type,
             node_size,
@@ -186,15 +186,15 @@ impl Header {
     }
 }
 
-impl Tree {
+impl BTree2 {
     /// Reads the header.
-    pub fn open(source: &Source, at: Address) -> Result<Tree> {
+    pub fn open(source: &Source, at: Address) -> Result<BTree2> {
         let sizes = source.sizes;
-        let mut header = Header::new(sizes);
-        let bytes = source.read(HEADER, at, Header::len(sizes))?;
+        let mut header = BTree2Header::new(sizes);
+        let bytes = source.read(HEADER, at, BTree2Header::len(sizes))?;
         fields::read_checked(&mut header, HEADER, at, &bytes)?;
         let levels = header.levels().map_err(|error| error.at(format_args!("{HEADER} at {at}")))?;
-        Ok(Tree { source: source.clone(), header, levels, top: OnceLock::new() })
+        Ok(BTree2 { source: source.clone(), header, levels, top: OnceLock::new() })
     }
 
     /// What the records are: "Type".
@@ -250,7 +250,7 @@ impl Tree {
     }
 
     /// Returns a node: the root, which is kept once it was read, or another one, which is read into `read`.
-    fn node<'a>(&'a self, child: Child, read: &'a mut Option<Node>) -> Result<&'a Node> {
+    fn node<'a>(&'a self, child: Child, read: &'a mut Option<BTree2Node>) -> Result<&'a BTree2Node> {
         if child.depth + 1 < self.levels.len() {
             return Ok(read.insert(self.read(child)?));
         }
@@ -311,7 +311,7 @@ impl Tree {
     }
 
     /// Reads a node. Its records and pointers are all there.
-    fn read(&self, child: Child) -> Result<Node> {
+    fn read(&self, child: Child) -> Result<BTree2Node> {
         let Child { at, records, depth } = child;
         let level = self.levels[depth];
         if records > level.most || (records == 0 && depth > 0) {
@@ -321,20 +321,20 @@ impl Tree {
         }
         // Not more than the node size, which has 32 bits.
         let bytes = self.source.read(NODE, at, level.node_len(records, self.header.record_size))?;
-        let mut head = NodeHead { is_leaf: depth == 0, record_type: 0 };
+        let mut head = BTree2NodeHead { is_leaf: depth == 0, record_type: 0 };
         fields::read_checked(&mut head, NODE, at, &bytes)?;
         let record_type = head.record_type;
         if record_type != self.header.record_type {
             return Err(bad(format!("{NODE} at {at}: type {record_type} is not the tree's")));
         }
         let record_size = self.header.record_size as usize;
-        Ok(Node { at, bytes, record_size, records: records as usize, depth, level })
+        Ok(BTree2Node { at, bytes, record_size, records: records as usize, depth, level })
     }
 }
 
 /// A node that was read whole.
 #[derive(Debug)]
-struct Node {
+struct BTree2Node {
     at: Address,
     bytes: Vec<u8>,
     record_size: usize,
@@ -343,17 +343,17 @@ struct Node {
     level: Level,
 }
 
-impl Node {
+impl BTree2Node {
     fn record(&self, index: usize) -> &[u8] {
         &self.bytes[NODE_HEAD + index * self.record_size..][..self.record_size]
     }
 
     /// The child before record `index`, or behind the last.
-    fn child(&self, tree: &Tree, index: usize) -> Result<Child> {
+    fn child(&self, tree: &BTree2, index: usize) -> Result<Child> {
         let len = self.level.pointer_len() as usize;
         let start = NODE_HEAD + self.records * self.record_size + index * len;
         let sizes = tree.source.sizes;
-        let mut pointer = ChildPointer { sizes, level: self.level, at: Address(0), records: 0, all: 0 };
+        let mut pointer = BTree2ChildPointer { sizes, level: self.level, at: Address(0), records: 0, all: 0 };
         wire::decode(&mut pointer, NODE, self.at, &self.bytes[start..])?;
         Ok(Child { at: pointer.at, records: pointer.records, depth: self.depth - 1 })
     }
@@ -361,12 +361,12 @@ impl Node {
 
 /// Visits all records of a tree in the order of their keys, and gives their type.
 pub fn walk(source: &Source, header: Address, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u8> {
-    let tree = Tree::open(source, header)?;
+    let tree = BTree2::open(source, header)?;
     tree.walk(visit)?;
     Ok(tree.record_type())
 }
 
-impl Tree {
+impl BTree2 {
     /// Visits the places of all nodes, which are of one size.
     pub fn nodes(&self, visit: &mut dyn FnMut(Address, u64)) -> Result<()> {
         let Some(root) = self.root()? else { return Ok(()) };

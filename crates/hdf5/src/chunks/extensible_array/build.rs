@@ -2,16 +2,19 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{DATA, HEADER, Header, INDEX, IndexBlock, PAGE, SECONDARY, SecondaryBlock, Spot, Statistics};
+use super::{
+    DATA, EntryLocation, ExtensibleArrayHeader, HEADER, INDEX, IndexBlock, PAGE, SECONDARY, SecondaryBlock,
+    Statistics,
+};
 use crate::block::{Alloc, Block, BlockKind};
-use crate::chunks::Entry;
+use crate::chunks::ChunkEntry;
 use crate::chunks::fixed_array::put_all;
 use crate::chunks::stored::Form;
 use crate::wire::{CHECKSUM, Writer, bad};
 use crate::{Address, fields};
 
-struct Build<'a, 'b> {
-    header: Header,
+struct ExtensibleArrayBuilder<'a, 'b> {
+    header: ExtensibleArrayHeader,
     at: Address,
     form: Form,
     alloc: &'a mut Alloc<'b>,
@@ -21,13 +24,13 @@ struct Build<'a, 'b> {
 /// Makes an array with these entries, in the order of their numbers. The parameters are those of the layout message.
 pub(in crate::chunks) fn build(
     parameters: [u8; 5],
-    entries: &[(u64, Entry)],
+    entries: &[(u64, ChunkEntry)],
     form: Form,
     alloc: &mut Alloc<'_>,
     blocks: &mut Vec<Block>,
 ) -> Result<Address> {
     let sizes = form.sizes;
-    let at = alloc(Header::len(sizes))?;
+    let at = alloc(ExtensibleArrayHeader::len(sizes))?;
     let [bits, in_index, pointers, smallest, page_bits] = parameters;
     let width = u8::try_from(form.width()).map_err(|_| bad(format!("{HEADER}: entries of {form:?}")))?;
     let statistics = Statistics {
@@ -36,12 +39,21 @@ pub(in crate::chunks) fn build(
         ..Statistics::default()
     };
     let client = form.client();
-    let given = Header::unread(sizes);
-    let mut header =
-        Header { client, width, bits, in_index, smallest, pointers, page_bits, statistics, ..given };
+    let given = ExtensibleArrayHeader::unread(sizes);
+    let mut header = ExtensibleArrayHeader {
+        client,
+        width,
+        bits,
+        in_index,
+        smallest,
+        pointers,
+        page_bits,
+        statistics,
+        ..given
+    };
     // What is wrong with the parameters shows before anything is computed of them.
     fields::write(&mut header, HEADER)?;
-    let mut build = Build { header, at, form, alloc, blocks };
+    let mut build = ExtensibleArrayBuilder { header, at, form, alloc, blocks };
     let index = build.index(entries)?;
     let mut header = build.header;
     header.index = Some(index);
@@ -51,9 +63,9 @@ pub(in crate::chunks) fn build(
     Ok(at)
 }
 
-impl Build<'_, '_> {
+impl ExtensibleArrayBuilder<'_, '_> {
     /// Makes the index block, after all that hangs on it.
-    fn index(&mut self, entries: &[(u64, Entry)]) -> Result<Address> {
+    fn index(&mut self, entries: &[(u64, ChunkEntry)]) -> Result<Address> {
         let (groups, direct) = self.header.groups();
         let in_index = u64::from(self.header.in_index);
         let (here, rest) = entries.split_at(entries.partition_point(|entry| entry.0 < in_index));
@@ -74,7 +86,7 @@ impl Build<'_, '_> {
                     return Err(bad("extensible array: blocks with pages on the index block"));
                 }
                 // The groups before have together as many blocks as this.
-                let before: u64 = (0..spot.group).map(Header::blocks).sum();
+                let before: u64 = (0..spot.group).map(ExtensibleArrayHeader::blocks).sum();
                 data[(before + spot.block) as usize] = Some(self.data(&spot, part, &mut [])?);
             } else {
                 secondary[(spot.group - direct) as usize] = Some(self.secondary(&spot, part)?);
@@ -102,8 +114,8 @@ impl Build<'_, '_> {
     }
 
     /// Makes the secondary block of a group, of which `spot` is the first entry that is set, and its data blocks.
-    fn secondary(&mut self, spot: &Spot, entries: &[(u64, Entry)]) -> Result<Address> {
-        let blocks = Header::blocks(spot.group);
+    fn secondary(&mut self, spot: &EntryLocation, entries: &[(u64, ChunkEntry)]) -> Result<Address> {
+        let blocks = ExtensibleArrayHeader::blocks(spot.group);
         let pages =
             if spot.entries > self.header.per_page() { spot.entries / self.header.per_page() } else { 0 };
         let mut written = vec![0; (blocks * pages.div_ceil(8)) as usize];
@@ -126,7 +138,12 @@ impl Build<'_, '_> {
     }
 
     /// Makes a data block; marks its written pages if it has pages.
-    fn data(&mut self, spot: &Spot, entries: &[(u64, Entry)], written: &mut [u8]) -> Result<Address> {
+    fn data(
+        &mut self,
+        spot: &EntryLocation,
+        entries: &[(u64, ChunkEntry)],
+        written: &mut [u8],
+    ) -> Result<Address> {
         let mut w = Writer::new(DATA);
         w.record(&mut self.header.data_block(self.at, self.offset(spot.first)));
         let (width, per_page) = (self.form.width() as u64, self.header.per_page());
@@ -142,7 +159,7 @@ impl Build<'_, '_> {
             self.header.statistics.data_bytes += size;
             let at = (self.alloc)(size)?;
             self.blocks.push(Block { at, kind: BlockKind::ExtensibleData, bytes });
-            let page_of = |entry: &(u64, Entry)| (entry.0 - spot.first) / per_page;
+            let page_of = |entry: &(u64, ChunkEntry)| (entry.0 - spot.first) / per_page;
             for part in entries.chunk_by(|a, b| page_of(a) == page_of(b)) {
                 let page = part.first().map_or(0, page_of);
                 let bit = spot.block * pages + page;

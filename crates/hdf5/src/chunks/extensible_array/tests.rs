@@ -4,7 +4,7 @@ use ferrocdf_bytes::lookup3;
 use ferrocdf_store::MemoryBlob;
 
 use super::*;
-use crate::chunks::Entry;
+use crate::chunks::ChunkEntry;
 
 const SIZES: Sizes = Sizes { offset: 8, length: 8 };
 const NOWHERE: [u8; 8] = [255; 8];
@@ -21,9 +21,9 @@ fn entry(number: u64) -> [u8; 8] {
     stored(number).map_or(NOWHERE, u64::to_le_bytes)
 }
 
-struct Writer(Vec<u8>);
+struct TestWriter(Vec<u8>);
 
-impl Writer {
+impl TestWriter {
     /// Adds bytes with their checksum, and gives their address.
     fn add(&mut self, bytes: &[u8]) -> u64 {
         let at = self.0.len() as u64;
@@ -42,7 +42,7 @@ impl Writer {
 fn file() -> Vec<u8> {
     let [bits, in_index, smallest, pointers, page_bits] = PARAMETERS;
     let header_size = 12 + 6 * 8 + 8 + 4;
-    let mut out = Writer(vec![0; header_size]);
+    let mut out = TestWriter(vec![0; header_size]);
     let mut next = u64::from(in_index);
     let (mut data, mut secondary) = (Vec::new(), Vec::new());
     // Groups as the specification tells them: every second one has twice the blocks, the others twice the entries.
@@ -117,7 +117,7 @@ fn source(bytes: Vec<u8>) -> Source {
 fn find(array: &ExtensibleArray, source: &Source, number: u64) -> Result<Option<u64>> {
     let leaf = array.leaf(source, number)?;
     assert!(leaf.first <= number && number < leaf.end, "{number}: {leaf:?}");
-    let found: Option<Entry> = leaf.entry(number, SIZES).unwrap();
+    let found: Option<ChunkEntry> = leaf.entry(number, SIZES).unwrap();
     Ok(found.map(|entry| entry.at.0))
 }
 

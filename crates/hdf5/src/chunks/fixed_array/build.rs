@@ -2,10 +2,10 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{DATA, DataBlock, HEADER, Header, PAGE};
+use super::{DATA, DataBlock, FixedArrayHeader, HEADER, PAGE};
 use crate::Address;
 use crate::block::{Alloc, Block, BlockKind};
-use crate::chunks::Entry;
+use crate::chunks::ChunkEntry;
 use crate::chunks::stored::{Form, StoredEntry};
 use crate::wire::{CHECKSUM, Writer, bad};
 
@@ -13,16 +13,16 @@ use crate::wire::{CHECKSUM, Writer, bad};
 pub(in crate::chunks) fn build(
     page_bits: u8,
     count: u64,
-    entries: &[(u64, Entry)],
+    entries: &[(u64, ChunkEntry)],
     form: Form,
     alloc: &mut Alloc<'_>,
     blocks: &mut Vec<Block>,
 ) -> Result<Address> {
     let sizes = form.sizes;
-    let at = alloc(Header::len(sizes))?;
+    let at = alloc(FixedArrayHeader::len(sizes))?;
     let width = form.width();
     let too_wide = |_| bad(format!("{HEADER}: entries of {width} bytes"));
-    let mut header = Header {
+    let mut header = FixedArrayHeader {
         sizes,
         client: form.client(),
         width: u8::try_from(width).map_err(too_wide)?,
@@ -71,7 +71,7 @@ pub(in crate::chunks) fn put_all(
     w: &mut Writer,
     form: Form,
     numbers: std::ops::Range<u64>,
-    entries: &[(u64, Entry)],
+    entries: &[(u64, ChunkEntry)],
 ) {
     let mut entries = entries.iter().peekable();
     for number in numbers {

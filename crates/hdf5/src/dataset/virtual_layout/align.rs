@@ -8,7 +8,7 @@
 use ferrocdf_array::{Index, Selection};
 use ferrocdf_bytes::Result;
 
-use crate::selection::{Blocks, SpaceSelection};
+use crate::selection::{HyperslabDim, SpaceSelection};
 use crate::wire::bad;
 
 /// The most pairs that one mapping is cut into, and the most work for that.
@@ -37,8 +37,8 @@ impl Dim {
     }
 
     /// The first `len` indices of blocks.
-    pub fn of(blocks: &Blocks, len: u64) -> Result<Dim> {
-        let Blocks { start, stride, block, .. } = *blocks;
+    pub fn of(blocks: &HyperslabDim, len: u64) -> Result<Dim> {
+        let HyperslabDim { start, stride, block, .. } = *blocks;
         if block >= len || block == stride {
             let end = start.checked_add(len);
             return end.map(|_| Dim::run(start, len)).ok_or_else(|| bad("a selection beyond index 2^64"));

@@ -22,7 +22,7 @@ use super::{Dataset, Placed};
 use crate::chunks::Lazy;
 use crate::messages::{Dataspace, Datatype, HeapId};
 use crate::objects::object::Object;
-use crate::selection::{Blocks, SpaceSelection};
+use crate::selection::{HyperslabDim, SpaceSelection};
 use crate::wire::bad;
 use crate::{Address, File};
 use align::{Dim, Pair, Product, align, products};
@@ -343,7 +343,7 @@ fn taken(selection: &SpaceSelection, unlimited: usize, len: u64) -> Result<Produ
 }
 
 /// The index behind the first `slices` of blocks without limit.
-fn clipped(blocks: &Blocks, slices: u64) -> Result<u64> {
+fn clipped(blocks: &HyperslabDim, slices: u64) -> Result<u64> {
     let Some(last) = slices.checked_sub(1) else { return Ok(0) };
     let reach = if blocks.block >= blocks.stride || blocks.block == 0 {
         blocks.start.checked_add(slices)

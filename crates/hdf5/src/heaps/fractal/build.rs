@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ferrocdf_bytes::Result;
 
-use super::header::{Header, Stored, WHAT};
-use super::stored::{self, BlockHead, ChildPointer, HugeObject, ManagedId};
+use super::header::{FractalHeapHeader, FractalHeapShape, WHAT};
+use super::stored::{self, BlockHead, FractalHeapChildPointer, HugeObject, ManagedId};
 use super::{DIRECT, INDIRECT};
 use crate::block::{Alloc, Block, BlockKind};
 use crate::trees::btree2;
@@ -55,15 +55,15 @@ struct Direct {
 }
 
 /// Where an object went.
-enum Place {
+enum ObjectLocation {
     /// The direct block, and the byte in it.
     Managed(usize, usize),
     /// A huge object: where it lies, and its number.
     Huge(Address, u64),
 }
 
-struct Build<'a, 'b> {
-    header: Header,
+struct FractalHeapBuilder<'a, 'b> {
+    header: FractalHeapShape,
     direct: Vec<Direct>,
     alloc: &'a mut Alloc<'b>,
     blocks: &'a mut Vec<Block>,
@@ -76,8 +76,8 @@ impl NewHeap {
     pub const ATTRIBUTES: NewHeap = NewHeap { id_length: 8, offset_bits: 40, starting_block: 1024 };
 
     /// What the header says of an empty heap.
-    fn stored(&self, sizes: Sizes) -> Stored {
-        Stored {
+    fn stored(&self, sizes: Sizes) -> FractalHeapHeader {
+        FractalHeapHeader {
             id_length: self.id_length as u64,
             // Checksums of direct blocks.
             flags: 0x02,
@@ -88,7 +88,7 @@ impl NewHeap {
             max_direct: if sizes.length == 2 { 1 << 15 } else { 1 << 16 },
             max_heap_size: self.offset_bits.min(8 * sizes.length as u64),
             starting_rows: 1,
-            ..Stored::new(sizes)
+            ..FractalHeapHeader::new(sizes)
         }
     }
 
@@ -104,9 +104,9 @@ impl NewHeap {
         blocks: &mut Vec<Block>,
     ) -> Result<BuiltHeap> {
         let mut stored = self.stored(sizes);
-        let at = alloc(Stored::len(sizes) as u64)?;
-        let header = Header::check(&stored, at, sizes)?;
-        let mut build = Build { header, direct: Vec::new(), alloc, blocks };
+        let at = alloc(FractalHeapHeader::len(sizes) as u64)?;
+        let header = FractalHeapShape::check(&stored, at, sizes)?;
+        let mut build = FractalHeapBuilder { header, direct: Vec::new(), alloc, blocks };
         let places = build.place(objects, &mut stored)?;
         let ids = build.ids(objects, &places)?;
         build.managed(&mut stored)?;
@@ -117,9 +117,13 @@ impl NewHeap {
     }
 }
 
-impl Build<'_, '_> {
+impl FractalHeapBuilder<'_, '_> {
     /// Puts all objects somewhere.
-    fn place<T: AsRef<[u8]>>(&mut self, objects: &[T], stored: &mut Stored) -> Result<Vec<Place>> {
+    fn place<T: AsRef<[u8]>>(
+        &mut self,
+        objects: &[T],
+        stored: &mut FractalHeapHeader,
+    ) -> Result<Vec<ObjectLocation>> {
         let mut places = Vec::with_capacity(objects.len());
         let mut huge = Vec::new();
         // The blocks with room, by how much they have.
@@ -139,7 +143,7 @@ impl Build<'_, '_> {
                 let at = (self.alloc)(len as u64)?;
                 self.blocks.push(Block { at, kind: BlockKind::Huge, bytes: object.to_vec() });
                 huge.push((at, len, stored.next_huge));
-                places.push(Place::Huge(at, stored.next_huge));
+                places.push(ObjectLocation::Huge(at, stored.next_huge));
                 continue;
             }
             stored.managed_count += 1;
@@ -155,7 +159,7 @@ impl Build<'_, '_> {
             block.used += len;
             block.bytes[from..block.used].copy_from_slice(object);
             room.insert((block.bytes.len() - block.used, index));
-            places.push(Place::Managed(index, from));
+            places.push(ObjectLocation::Managed(index, from));
         }
         if !huge.is_empty() {
             stored.huge_index = Some(self.index(&mut huge)?);
@@ -196,25 +200,25 @@ impl Build<'_, '_> {
         }
     }
 
-    fn ids<T: AsRef<[u8]>>(&self, objects: &[T], places: &[Place]) -> Result<Vec<u8>> {
+    fn ids<T: AsRef<[u8]>>(&self, objects: &[T], places: &[ObjectLocation]) -> Result<Vec<u8>> {
         let header = &self.header;
         let id_length = header.id_length;
         let mut w = Writer::new("fractal heap ID");
         for (index, (object, place)) in objects.iter().zip(places).enumerate() {
             match *place {
-                Place::Managed(block, byte) => {
+                ObjectLocation::Managed(block, byte) => {
                     w.u8(0);
                     let (offset_width, length_width) = (header.offset_width(), header.length_width);
                     let offset = self.direct[block].start + byte as u64;
                     let len = object.as_ref().len() as u64;
                     w.record(&mut ManagedId { offset_width, length_width, offset, len });
                 }
-                Place::Huge(at, _) if self.places_fit() => {
+                ObjectLocation::Huge(at, _) if self.places_fit() => {
                     w.u8(0x10);
                     let len = object.as_ref().len() as u64;
                     w.record(&mut HugeObject { at, len, ..HugeObject::unread(header.sizes, false, false) });
                 }
-                Place::Huge(_, number) => {
+                ObjectLocation::Huge(_, number) => {
                     w.u8(0x10);
                     w.uint((id_length - 1).min(header.sizes.length), number);
                 }
@@ -246,12 +250,13 @@ impl Build<'_, '_> {
         }
         let record_size = sizes.offset + sizes.length * if numbered { 2 } else { 1 };
         let record_type = if numbered { BY_NUMBER } else { BY_PLACE };
-        let tree = btree2::NewTree { record_type, record_size, node_size: HUGE_NODE, records: &w.finish()? };
+        let tree =
+            btree2::NewBTree2 { record_type, record_size, node_size: HUGE_NODE, records: &w.finish()? };
         tree.build(sizes, self.alloc, self.blocks)
     }
 
     /// Writes the direct blocks, and the indirect ones that lead to them.
-    fn managed(&mut self, stored: &mut Stored) -> Result<()> {
+    fn managed(&mut self, stored: &mut FractalHeapHeader) -> Result<()> {
         let head = self.header.direct_head();
         let mut objects = 0;
         let mut direct = BTreeMap::new();
@@ -322,7 +327,7 @@ impl Build<'_, '_> {
                     Some((_, &(at, _))) if row < self.header.direct_rows() => Some(at),
                     Some(_) => Some(self.indirect(from, self.header.rows_of(size), direct)?),
                 };
-                w.record(&mut ChildPointer { sizes, at: child, filtered: None });
+                w.record(&mut FractalHeapChildPointer { sizes, at: child, filtered: None });
                 from = end;
             }
         }
@@ -337,18 +342,18 @@ impl Build<'_, '_> {
 mod tests {
     use super::super::FractalHeap;
     use super::*;
-    use crate::block::tests::Space;
+    use crate::block::tests::BlockSpace;
 
     fn built(
         heap: NewHeap,
         objects: &[Vec<u8>],
         sizes: Sizes,
-    ) -> (FractalHeap, BuiltHeap, Vec<Block>, Stored) {
-        let (mut space, mut blocks) = (Space::new(), Vec::new());
+    ) -> (FractalHeap, BuiltHeap, Vec<Block>, FractalHeapHeader) {
+        let (mut space, mut blocks) = (BlockSpace::new(), Vec::new());
         let built = heap.build(objects, sizes, &mut |len| space.take(len), &mut blocks).unwrap();
         let source = space.file(&blocks, sizes);
-        let header = source.read(WHAT, built.at, Stored::len(sizes) as u64).unwrap();
-        let mut stored = Stored::new(sizes);
+        let header = source.read(WHAT, built.at, FractalHeapHeader::len(sizes) as u64).unwrap();
+        let mut stored = FractalHeapHeader::new(sizes);
         crate::wire::decode(&mut stored, WHAT, built.at, &header).unwrap();
         (FractalHeap::open(&source, built.at).unwrap(), built, blocks, stored)
     }

@@ -14,7 +14,7 @@ pub const WHAT: &str = "fractal heap header";
 
 /// "Fractal Heap Header" without what only filtered heaps have.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct FractalHeapHeader {
     pub sizes: Sizes,
     pub id_length: u64,
     pub filters_length: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Stored {
     pub root_rows: u64,
 }
 
-impl Record for Stored {
+impl Record for FractalHeapHeader {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         let sizes = self.sizes;
         let length = sizes.length;
@@ -93,10 +93,10 @@ impl Record for Filters {
     }
 }
 
-impl Stored {
+impl FractalHeapHeader {
     /// A header of an empty heap.
-    pub fn new(sizes: Sizes) -> Stored {
-        Stored {
+    pub fn new(sizes: Sizes) -> FractalHeapHeader {
+        FractalHeapHeader {
             sizes,
             id_length: 0,
             filters_length: 0,
@@ -134,9 +134,9 @@ impl Stored {
     }
 
     /// Reads the header at an address, and its filters if it has some.
-    pub fn read(source: &Source, at: Address) -> Result<(Stored, Option<Filters>)> {
+    pub fn read(source: &Source, at: Address) -> Result<(FractalHeapHeader, Option<Filters>)> {
         let sizes = source.sizes;
-        let mut stored = Stored::new(sizes);
+        let mut stored = FractalHeapHeader::new(sizes);
         let bytes = source.read_some(WHAT, at, Self::len(sizes) as u64)?;
         let taken = fields::read(&mut stored, WHAT, &bytes).map_err(|error| error.at(at))?;
         let bytes = source.read_on(WHAT, at, bytes, stored.whole_len())?;
@@ -157,7 +157,7 @@ impl Stored {
 
 /// What a heap's header says, checked.
 #[derive(Debug)]
-pub struct Header {
+pub struct FractalHeapShape {
     /// Where it is; the blocks of the heap repeat it.
     pub at: Address,
     /// How wide numbers are in the file.
@@ -188,10 +188,10 @@ pub struct Header {
     pub root_filtered: (u64, u32),
 }
 
-impl Header {
+impl FractalHeapShape {
     /// Reads the header at an address.
-    pub fn read(source: &Source, at: Address) -> Result<Header> {
-        let (stored, filters) = Stored::read(source, at)?;
+    pub fn read(source: &Source, at: Address) -> Result<FractalHeapShape> {
+        let (stored, filters) = FractalHeapHeader::read(source, at)?;
         let mut header =
             Self::check(&stored, at, source.sizes).map_err(|why| why.at(format_args!("{WHAT} at {at}")))?;
         if let Some(filters) = filters {
@@ -202,7 +202,7 @@ impl Header {
     }
 
     /// The header from what is stored, checked.
-    pub(crate) fn check(stored: &Stored, at: Address, sizes: Sizes) -> Result<Header> {
+    pub(crate) fn check(stored: &FractalHeapHeader, at: Address, sizes: Sizes) -> Result<FractalHeapShape> {
         let power = |what: &str, number: u64| match number.is_power_of_two() {
             true => Ok(number),
             false => Err(bad(format!("{what} {number} is not a power of two"))),
@@ -224,7 +224,7 @@ impl Header {
         }
         // Bits, not bytes, are counted here: a power of two needs one more than its logarithm.
         let block_width = (max_direct.ilog2() as usize).div_ceil(8);
-        Ok(Header {
+        Ok(FractalHeapShape {
             at,
             sizes,
             id_length: stored.id_length as usize,
@@ -315,16 +315,16 @@ mod tests {
     #[test]
     fn the_doubling_table() {
         let sizes = Sizes { offset: 8, length: 8 };
-        let stored = Stored {
+        let stored = FractalHeapHeader {
             id_length: 8,
             table_width: 4,
             starting_block: 512,
             max_direct: 65_536,
             max_heap_size: 40,
             max_managed: 4096,
-            ..Stored::new(sizes)
+            ..FractalHeapHeader::new(sizes)
         };
-        let header = Header::check(&stored, Address(0), sizes).unwrap();
+        let header = FractalHeapShape::check(&stored, Address(0), sizes).unwrap();
         assert_eq!((header.offset_width(), header.length_width, header.direct_rows()), (5, 2, 9));
         assert_eq!([0, 1, 2, 3].map(|row| header.row_size(row).unwrap()), [512, 512, 1024, 2048]);
         // Every block of the first rows, one behind the other.

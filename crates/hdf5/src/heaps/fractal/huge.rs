@@ -8,7 +8,7 @@ use ferrocdf_bytes::Result;
 use super::FractalHeap;
 use super::stored::HugeObject;
 use crate::fields;
-use crate::trees::btree2::Tree;
+use crate::trees::btree2::BTree2;
 use crate::wire::number;
 
 const WHAT: &str = "huge object";
@@ -40,7 +40,7 @@ impl FractalHeap {
     /// The place of the object with this key.
     fn look_up(&self, id: &[u8]) -> Result<HugeObject> {
         let index = self.header.huge_index.ok_or_else(|| self.header.error("there are no huge objects"))?;
-        let tree = Tree::open(&self.source, index)?;
+        let tree = BTree2::open(&self.source, index)?;
         let wanted = if self.header.chain.is_some() { 2 } else { 1 };
         if tree.record_type() != wanted {
             let why = format!("its huge objects are in a B-tree of type {}", tree.record_type());

@@ -18,8 +18,8 @@ use crate::{Address, Source, fields};
 
 use super::HeapObject;
 pub(crate) use build::NewHeap;
-use header::Header;
-use stored::{BlockHead, ChildPointer, ManagedId};
+use header::FractalHeapShape;
+use stored::{BlockHead, FractalHeapChildPointer, ManagedId};
 
 const DIRECT: &str = "fractal heap direct block";
 const INDIRECT: &str = "fractal heap indirect block";
@@ -30,13 +30,13 @@ const KEPT: usize = 32 << 20;
 #[derive(Debug)]
 pub struct FractalHeap {
     source: Source,
-    header: Header,
-    blocks: Mutex<Blocks>,
+    header: FractalHeapShape,
+    blocks: Mutex<CachedBlocks>,
 }
 
 /// Blocks by their address and their offset in the heap, direct ones without their filters.
 #[derive(Debug, Default)]
-struct Blocks {
+struct CachedBlocks {
     bytes: usize,
     by_place: BTreeMap<(Address, u64), Arc<Vec<u8>>>,
     /// The direct block with the last object, and its offset in the heap: the next object is mostly there too.
@@ -45,7 +45,7 @@ struct Blocks {
 
 /// Where a block is stored.
 #[derive(Clone, Copy, Debug)]
-struct Stored {
+struct StoredBlock {
     at: Address,
     /// Stored bytes and filter mask, in a filtered heap.
     filtered: (u64, u32),
@@ -54,7 +54,7 @@ struct Stored {
 impl FractalHeap {
     /// Reads the header of the heap at an address.
     pub fn open(source: &Source, at: Address) -> Result<FractalHeap> {
-        let header = Header::read(source, at)?;
+        let header = FractalHeapShape::read(source, at)?;
         Ok(FractalHeap { source: source.clone(), header, blocks: Mutex::default() })
     }
 
@@ -104,7 +104,7 @@ impl FractalHeap {
         Ok(HeapObject { block, range })
     }
 
-    fn blocks(&self) -> MutexGuard<'_, Blocks> {
+    fn blocks(&self) -> MutexGuard<'_, CachedBlocks> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -126,7 +126,7 @@ impl FractalHeap {
         let nowhere = || header.error(format!("no block holds offset {offset}"));
         let root = header.root.ok_or_else(nowhere)?;
         if header.root_rows == 0 {
-            let stored = Stored { at: root, filtered: header.root_filtered };
+            let stored = StoredBlock { at: root, filtered: header.root_filtered };
             return Ok((self.direct(stored, 0, header.starting_block)?, 0));
         }
         let (mut at, mut rows, mut start) = (root, header.root_rows, 0);
@@ -149,18 +149,18 @@ impl FractalHeap {
     }
 
     /// The pointer number `index` of an indirect block with this many rows.
-    fn entry(&self, block: &[u8], rows: u64, index: u64) -> Result<Option<Stored>> {
+    fn entry(&self, block: &[u8], rows: u64, index: u64) -> Result<Option<StoredBlock>> {
         let header = &self.header;
         let sizes = header.sizes;
         let filtered = header.chain.is_some();
         let direct = rows.min(header.direct_rows()) * header.width;
-        let long = ChildPointer::len(sizes, filtered) as u64;
+        let long = FractalHeapChildPointer::len(sizes, filtered) as u64;
         let position = index.min(direct) * long + index.saturating_sub(direct) * sizes.offset as u64;
         let at = header.block_head() as u64 + position;
         let filtered = (filtered && index < direct).then_some((0, 0));
-        let mut pointer = ChildPointer { sizes, at: None, filtered };
+        let mut pointer = FractalHeapChildPointer { sizes, at: None, filtered };
         fields::read(&mut pointer, INDIRECT, block.get(at as usize..).unwrap_or_default())?;
-        Ok(pointer.at.map(|at| Stored { at, filtered: pointer.filtered.unwrap_or_default() }))
+        Ok(pointer.at.map(|at| StoredBlock { at, filtered: pointer.filtered.unwrap_or_default() }))
     }
 
     /// An indirect block, which starts at this offset in the heap.
@@ -175,7 +175,7 @@ impl FractalHeap {
     }
 
     /// A direct block without its filters; it has `size` bytes and starts at this offset in the heap.
-    fn direct(&self, block: Stored, start: u64, size: u64) -> Result<Arc<Vec<u8>>> {
+    fn direct(&self, block: StoredBlock, start: u64, size: u64) -> Result<Arc<Vec<u8>>> {
         let header = &self.header;
         let at = block.at;
         self.kept(at, start, || {
@@ -222,7 +222,7 @@ impl FractalHeap {
         let block = Arc::new(read()?);
         let mut blocks = self.blocks();
         if blocks.bytes > KEPT {
-            *blocks = Blocks::default();
+            *blocks = CachedBlocks::default();
         }
         blocks.bytes += block.len();
         blocks.by_place.insert((at, start), block.clone());
@@ -235,7 +235,7 @@ impl FractalHeap {
     /// are packed by filters.
     pub fn pieces(&self, visit: &mut dyn FnMut(Address, u64, bool)) -> Result<()> {
         let header = &self.header;
-        let (stored, _) = header::Stored::read(&self.source, header.at)?;
+        let (stored, _) = header::FractalHeapHeader::read(&self.source, header.at)?;
         visit(header.at, stored.whole_len(), false);
         let Some(root) = header.root else { return Ok(()) };
         if header.root_rows == 0 {

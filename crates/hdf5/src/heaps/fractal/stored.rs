@@ -3,7 +3,7 @@
 
 use ferrocdf_bytes::{Coder, Record, Result};
 
-use super::header::Header;
+use super::header::FractalHeapShape;
 use crate::fields::Fields;
 use crate::wire::CHECKSUM;
 use crate::{Address, Sizes};
@@ -38,31 +38,31 @@ impl Record for BlockHead {
 
 impl BlockHead {
     /// The head of the block of a heap that begins at an offset in it.
-    pub fn new(header: &Header, signature: &'static [u8; 4], offset: u64) -> BlockHead {
+    pub fn new(header: &FractalHeapShape, signature: &'static [u8; 4], offset: u64) -> BlockHead {
         let (sizes, heap, offset_width) = (header.sizes, header.at, header.offset_width());
         BlockHead { signature, sizes, heap, offset_width, offset }
     }
 }
 
 /// Bytes of an indirect block with so many rows.
-pub(crate) fn indirect_len(header: &Header, rows: u64, is_filtered: bool) -> u64 {
+pub(crate) fn indirect_len(header: &FractalHeapShape, rows: u64, is_filtered: bool) -> u64 {
     let (direct, all) = header.children(rows);
     let pointers = |count: u64, len: usize| count.saturating_mul(len as u64);
-    let to_direct = pointers(direct, ChildPointer::len(header.sizes, is_filtered));
-    let to_indirect = pointers(all.saturating_sub(direct), ChildPointer::len(header.sizes, false));
+    let to_direct = pointers(direct, FractalHeapChildPointer::len(header.sizes, is_filtered));
+    let to_indirect = pointers(all.saturating_sub(direct), FractalHeapChildPointer::len(header.sizes, false));
     let own = header.block_head().saturating_add(CHECKSUM) as u64;
     to_direct.saturating_add(to_indirect).saturating_add(own)
 }
 
 /// What an indirect block has for each child.
-pub(crate) struct ChildPointer {
+pub(crate) struct FractalHeapChildPointer {
     pub sizes: Sizes,
     pub at: Option<Address>,
     /// Stored bytes and filter mask of a direct block of a filtered heap.
     pub filtered: Option<(u64, u32)>,
 }
 
-impl Record for ChildPointer {
+impl Record for FractalHeapChildPointer {
     fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
         c.address("child block address", self.sizes, &mut self.at)?;
         if let Some((len, mask)) = &mut self.filtered {
@@ -73,7 +73,7 @@ impl Record for ChildPointer {
     }
 }
 
-impl ChildPointer {
+impl FractalHeapChildPointer {
     /// Bytes of a pointer.
     pub fn len(sizes: Sizes, is_filtered: bool) -> usize {
         let filtered = if is_filtered { sizes.length.saturating_add(4) } else { 0 };

@@ -2,13 +2,13 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{ChildPointer, NodeHead, WHAT};
+use super::{BTree1ChildPointer, BTree1NodeHead, WHAT};
 use crate::block::{Alloc, Block, BlockKind};
 use crate::wire::{Writer, bad};
 use crate::{Address, Sizes};
 
 /// A tree to be made.
-pub(crate) struct NewTree<'a> {
+pub(crate) struct NewBTree1<'a> {
     /// "Node Type": 0 groups, 1 chunks.
     pub node_type: u8,
     /// Half the children that a node has room for, at least 1.
@@ -21,10 +21,10 @@ pub(crate) struct NewTree<'a> {
     pub children: Vec<Address>,
 }
 
-impl NewTree<'_> {
+impl NewBTree1<'_> {
     /// Bytes of a node.
     pub fn node_len(&self, sizes: Sizes) -> usize {
-        NodeHead::len(sizes) + 2 * self.half * (self.key_size + sizes.offset) + self.key_size
+        BTree1NodeHead::len(sizes) + 2 * self.half * (self.key_size + sizes.offset) + self.key_size
     }
 
     /// Makes the tree: adds its nodes, and gives the address of the root. A tree without children is one empty node.
@@ -49,7 +49,7 @@ impl NewTree<'_> {
                 // Twice a number of 16 bits, which is checked here.
                 let count = u16::try_from(to - from);
                 let count = count.map_err(|_| bad(format!("{WHAT}: {} children", to - from)))?;
-                w.record(&mut NodeHead {
+                w.record(&mut BTree1NodeHead {
                     sizes,
                     node_type: self.node_type,
                     level,
@@ -59,7 +59,7 @@ impl NewTree<'_> {
                 });
                 for child in from..to {
                     w.bytes(key(starts[child]));
-                    w.record(&mut ChildPointer { sizes, at: children[child] });
+                    w.record(&mut BTree1ChildPointer { sizes, at: children[child] });
                 }
                 if to > from {
                     w.bytes(key(starts[to]));
@@ -80,7 +80,7 @@ impl NewTree<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::tests::Space;
+    use crate::block::tests::BlockSpace;
     use crate::trees::btree1::{walk, walk_where};
     use crate::wire::number;
 
@@ -92,8 +92,8 @@ mod tests {
             for count in (0..150).chain([5000]) {
                 let keys: Vec<u8> = (0..=count as u64).flat_map(|key| (10 * key).to_le_bytes()).collect();
                 let children = (0..count as u64).map(|child| Address(1000 + child)).collect();
-                let tree = NewTree { node_type: 1, half, key_size: 8, keys: &keys, children };
-                let (mut space, mut blocks) = (Space::new(), Vec::new());
+                let tree = NewBTree1 { node_type: 1, half, key_size: 8, keys: &keys, children };
+                let (mut space, mut blocks) = (BlockSpace::new(), Vec::new());
                 let root = tree.build(SIZES, &mut |len| space.take(len), &mut blocks).unwrap();
                 assert!(blocks.iter().all(|block| block.bytes.len() == tree.node_len(SIZES)));
                 let source = space.file(&blocks, SIZES);
@@ -126,8 +126,8 @@ mod tests {
     fn siblings_point_at_each_other() {
         let keys: Vec<u8> = (0..=200u64).flat_map(u64::to_le_bytes).collect();
         let children = (0..200).map(Address).collect();
-        let tree = NewTree { node_type: 1, half: 32, key_size: 8, keys: &keys, children };
-        let (mut space, mut blocks) = (Space::new(), Vec::new());
+        let tree = NewBTree1 { node_type: 1, half: 32, key_size: 8, keys: &keys, children };
+        let (mut space, mut blocks) = (BlockSpace::new(), Vec::new());
         tree.build(SIZES, &mut |len| space.take(len), &mut blocks).unwrap();
         // Four leaves and the root; a node has 1576 bytes.
         let link = |block: &Block, at: usize| number(&block.bytes[at..at + 8]);

@@ -5,13 +5,13 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{ChildPointer, HEADER, Header, Level, NODE, NODE_HEAD, NodeHead, bad};
+use super::{BTree2ChildPointer, BTree2Header, BTree2NodeHead, HEADER, Level, NODE, NODE_HEAD, bad};
 use crate::block::{Alloc, Block, BlockKind};
 use crate::wire::{CHECKSUM, Writer};
 use crate::{Address, Sizes};
 
 /// A tree to be made.
-pub(crate) struct NewTree<'a> {
+pub(crate) struct NewBTree2<'a> {
     /// "Type" of the records.
     pub record_type: u8,
     /// Bytes of a record, at least 1.
@@ -30,15 +30,15 @@ struct Made {
     all: usize,
 }
 
-struct Build<'a, 'b> {
+struct BTree2Builder<'a, 'b> {
     sizes: Sizes,
-    tree: &'a NewTree<'a>,
+    tree: &'a NewBTree2<'a>,
     levels: Vec<Level>,
     alloc: &'a mut Alloc<'b>,
     blocks: &'a mut Vec<Block>,
 }
 
-impl NewTree<'_> {
+impl NewBTree2<'_> {
     /// Makes the tree: adds its blocks, the header last, whose address it gives.
     ///
     /// # Errors
@@ -46,12 +46,12 @@ impl NewTree<'_> {
     /// of `alloc`.
     pub fn build(&self, sizes: Sizes, alloc: &mut Alloc<'_>, blocks: &mut Vec<Block>) -> Result<Address> {
         let count = self.records.len() / self.record_size.max(1);
-        let mut header = Header {
+        let mut header = BTree2Header {
             record_type: self.record_type.into(),
             node_size: self.node_size.into(),
             record_size: self.record_size as u64,
             records: count as u64,
-            ..Header::new(sizes)
+            ..BTree2Header::new(sizes)
         };
         let levels = loop {
             let levels = header.levels()?;
@@ -62,7 +62,8 @@ impl NewTree<'_> {
         };
         if count > 0 {
             let depth = levels.len() - 1;
-            let mut build = Build { sizes, tree: self, levels, alloc: &mut *alloc, blocks: &mut *blocks };
+            let mut build =
+                BTree2Builder { sizes, tree: self, levels, alloc: &mut *alloc, blocks: &mut *blocks };
             let root = build.node(depth, 0, count)?;
             (header.root, header.root_records) = (Some(root.at), root.records as u64);
         }
@@ -75,7 +76,7 @@ impl NewTree<'_> {
     }
 }
 
-impl Build<'_, '_> {
+impl BTree2Builder<'_, '_> {
     /// The records from `first` on.
     fn records(&self, first: usize, count: usize) -> &[u8] {
         let size = self.tree.record_size;
@@ -85,7 +86,7 @@ impl Build<'_, '_> {
     /// Makes a node with `count` records in it and below.
     fn node(&mut self, depth: usize, first: usize, count: usize) -> Result<Made> {
         let mut w = Writer::new(NODE);
-        w.record(&mut NodeHead { is_leaf: depth == 0, record_type: self.tree.record_type.into() });
+        w.record(&mut BTree2NodeHead { is_leaf: depth == 0, record_type: self.tree.record_type.into() });
         let (mut records, mut kind) = (count, BlockKind::Tree2Leaf);
         if depth == 0 {
             w.bytes(self.records(first, count));
@@ -112,7 +113,7 @@ impl Build<'_, '_> {
             let (sizes, level) = (self.sizes, self.levels[depth]);
             for Made { at, records, all } in made {
                 let (records, all) = (records as u64, all as u64);
-                w.record(&mut ChildPointer { sizes, level, at, records, all });
+                w.record(&mut BTree2ChildPointer { sizes, level, at, records, all });
             }
         }
         debug_assert!(records as u64 <= self.levels[depth].most);
@@ -128,24 +129,24 @@ impl Build<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Tree;
+    use super::super::BTree2;
     use super::*;
-    use crate::block::tests::Space;
+    use crate::block::tests::BlockSpace;
     use crate::wire::number;
 
     const SIZES: Sizes = Sizes { offset: 8, length: 8 };
 
-    fn built(count: u64, node_size: u32, record_size: usize) -> (Tree, usize) {
+    fn built(count: u64, node_size: u32, record_size: usize) -> (BTree2, usize) {
         let mut records = Vec::new();
         for key in 0..count {
             records.extend(&key.to_le_bytes());
             records.resize(records.len() + record_size - 8, 7);
         }
-        let (mut space, mut blocks) = (Space::new(), Vec::new());
-        let tree = NewTree { record_type: 200, record_size, node_size, records: &records };
+        let (mut space, mut blocks) = (BlockSpace::new(), Vec::new());
+        let tree = NewBTree2 { record_type: 200, record_size, node_size, records: &records };
         let at = tree.build(SIZES, &mut |len| space.take(len), &mut blocks).unwrap();
         let source = space.file(&blocks, SIZES);
-        (Tree::open(&source, at).unwrap(), blocks.len())
+        (BTree2::open(&source, at).unwrap(), blocks.len())
     }
 
     #[test]
@@ -186,7 +187,7 @@ mod tests {
     #[test]
     fn records_that_do_not_fit_are_an_error() {
         let records = [0; 600];
-        let tree = NewTree { record_type: 5, record_size: 600, node_size: 512, records: &records };
+        let tree = NewBTree2 { record_type: 5, record_size: 600, node_size: 512, records: &records };
         assert!(tree.build(SIZES, &mut |_| Ok(Address(0)), &mut Vec::new()).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use ferrocdf_array::Kind;
 use ferrocdf_bytes::Code;
-use ferrocdf_hdf5::selection::{Blocks, SpaceSelection};
+use ferrocdf_hdf5::selection::{HyperslabDim, SpaceSelection};
 use ferrocdf_hdf5::{Value, Values};
 
 use super::{dataset, open, read_bytes, read_numbers, read_values};
@@ -70,7 +70,7 @@ fn references() {
     let list = values("regions");
     let [Value::Reference(Some(region)), Value::Reference(None)] = &list[..] else { panic!("{list:?}") };
     assert_eq!(region.object, address("compound"));
-    let rows = Blocks { start: 1, stride: 1, count: 1, block: 3 };
+    let rows = HyperslabDim { start: 1, stride: 1, count: 1, block: 3 };
     let boxes = SpaceSelection::Boxes { rank: 1, corners: vec![1, 3] };
     let found = region.region.clone().unwrap();
     assert!(found == boxes || found == SpaceSelection::Regular(vec![rows]), "{found:?}");

@@ -17,7 +17,7 @@ fn listed(selection: &SpaceSelection, shape: &[u64]) -> Vec<Vec<u64>> {
         SpaceSelection::All => all().collect(),
         SpaceSelection::Points { rank, coords } => coords.chunks(*rank).map(<[u64]>::to_vec).collect(),
         SpaceSelection::Regular(dims) => {
-            let inside = |(at, dim): (&u64, &Blocks)| {
+            let inside = |(at, dim): (&u64, &HyperslabDim)| {
                 let starts = (0..dim.count).map(|n| dim.start + n * dim.stride);
                 starts.into_iter().any(|start| (start..start + dim.block).contains(at))
             };
@@ -63,7 +63,7 @@ fn check(here: &SpaceSelection, here_shape: &[u64], there: &SpaceSelection, ther
 }
 
 fn regular(dims: &[[u64; 4]]) -> SpaceSelection {
-    let blocks = |&[start, stride, count, block]: &[u64; 4]| Blocks { start, stride, count, block };
+    let blocks = |&[start, stride, count, block]: &[u64; 4]| HyperslabDim { start, stride, count, block };
     SpaceSelection::Regular(dims.iter().map(blocks).collect())
 }
 
