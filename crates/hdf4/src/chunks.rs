@@ -15,6 +15,7 @@ use ferrocdf_bytes::{Context, Result};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{Blob, ReadRequest, forward, read_parts};
 
+use crate::budget::Use;
 use crate::element::compressed_pieces;
 use crate::large_chunks::LargeChunks;
 use crate::lazy::Lazy;
@@ -36,6 +37,8 @@ pub struct ChunkedElement {
     pub fill: Vec<u8>,
     /// How chunks are compressed; `None` if they are not.
     pub compression: Option<Compression>,
+    /// Tag and reference number of the element.
+    owner: (u16, u16),
     /// The Vdata that lists the chunks.
     table: u16,
     /// Number of coordinates of a chunk in the table.
@@ -46,7 +49,7 @@ pub struct ChunkedElement {
 
 impl ChunkedElement {
     /// Decodes the header of a chunked element.
-    pub(crate) fn decode(file: &File, at: u64, bytes: &[u8]) -> Result<ChunkedElement> {
+    pub(crate) fn decode(file: &File, owner: (u16, u16), at: u64, bytes: &[u8]) -> Result<ChunkedElement> {
         let header = decode(ChunkedHeader::default(), "chunked element", at, bytes)?;
         if header.dims.is_empty() || header.number_size == 0 {
             return Err(bad("a chunked element without dimensions or with elements of 0 bytes"));
@@ -65,6 +68,7 @@ impl ChunkedElement {
             number_size: header.number_size,
             fill: header.fill,
             compression: header.compression.as_ref().map(Compression::try_from).transpose()?,
+            owner,
             table,
             rank: header.dims.len(),
             elements: header.length,
@@ -120,6 +124,7 @@ impl ChunkedElement {
         // Both before any error, so that a slow source sends them in one round.
         let (table, bytes) = (file.vdata(self.table), file.bytes(tags::VS, self.table));
         let (table, bytes) = (table?, bytes?.unwrap_or_default());
+        file.charge((Use::ChunkTable, self.owner.0, self.owner.1), bytes.len() as u64)?;
         let named = |name: &[u8], order: usize, size: usize| {
             let field = table.fields.iter().find(|field| field.name == name);
             let field = field.filter(|field| field.order == order as u64 && field.number.size() == size);

@@ -1,12 +1,12 @@
 //! The data of a variable as an array of the engine.
 //!
 //! One piece of the file is contiguous; several pieces, another file and data shorter than the dimensions are a blob of pieces, whose
-//! rest is the fill value; chunks have their index; compressed data without chunks is one chunk.
+//! rest is the fill value; chunks have their index; compressed data without chunks is that of [`compressed`](super::compressed).
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, ChunkIndex, ChunkLocation, Chunks, Kind, Layout, PastEnd};
+use ferrocdf_array::{Array, Chunks, Kind, Layout, PastEnd};
 use ferrocdf_bytes::{Code, Context, Error, Order, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
@@ -14,7 +14,6 @@ use ferrocdf_store::Blob;
 use super::rasters::linear;
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
-use crate::large_chunks::LargeChunks;
 use crate::pieces::{Piece, PieceBlob};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
@@ -74,7 +73,7 @@ impl Var {
             }
             Storage::Chunked(chunked) => self.chunked(file, chunked),
             Storage::Compressed { compression, pieces } => {
-                self.compressed(file, (&element, total), &compression.steps, pieces)
+                self.compressed(file, (element.len, total), &compression.steps, pieces)
             }
             Storage::Pieces(pieces) => match pieces[..] {
                 [] => Ok(self.unwritten()),
@@ -129,12 +128,12 @@ impl Var {
         }
     }
 
-    fn array(&self, layout: Layout) -> Array {
+    pub(super) fn array(&self, layout: Layout) -> Array {
         let (shape, stored) = (self.shape.clone(), self.number.stored);
         Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error }
     }
 
-    fn unwritten(&self) -> Located {
+    pub(super) fn unwritten(&self) -> Located {
         Located { array: self.array(Layout::Fill(self.fill().into())), blob: None }
     }
 
@@ -194,51 +193,6 @@ impl Var {
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
     }
 
-    /// Returns compressed data as one chunk; if it is large, with the bytes that it decodes to. Data that ends early, at the end of a row of
-    /// the first dimension, is the first chunk of several, of which the others are missing.
-    fn compressed(
-        &self,
-        file: &File,
-        (element, total): (&Element, u64),
-        steps: &[Step],
-        pieces: &[Piece],
-    ) -> Result<Located> {
-        let mut shape: Vec<u64> = self.shape.iter().map(|&len| len.max(1)).collect();
-        if element.len < total {
-            let row =
-                shape.iter().skip(1).fold(self.number.size() as u64, |bytes, len| bytes.saturating_mul(*len));
-            let rows = element.len.checked_div(row).unwrap_or(0);
-            match shape.first_mut() {
-                _ if element.len == 0 => return Ok(self.unwritten()),
-                Some(first) if rows > 0 && element.len.is_multiple_of(row) => *first = rows,
-                _ => {
-                    return Err(bad(format!(
-                        "{} compressed bytes, not {total} or whole rows of {row}",
-                        element.len
-                    )));
-                }
-            }
-        } else if element.len > total {
-            return Err(bad(format!("{} compressed bytes instead of {total}", element.len)));
-        }
-        let (at, len, blob) = match *pieces {
-            // Nothing was written: not even the end of a stream.
-            [] | [Piece { len: 0, .. }] => return Ok(self.unwritten()),
-            [Piece { at: Some(at), len }] => (at, len, None),
-            _ => {
-                let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
-                let blob = PieceBlob::new(file.blob().clone(), pieces, len, Arc::default());
-                (0, len, Some(Arc::new(blob) as Arc<dyn Blob>))
-            }
-        };
-        let chain = Arc::new(Chain::new(steps.to_vec(), file.codecs()));
-        let source = blob.clone().unwrap_or_else(|| file.blob().clone());
-        let large = LargeChunks::new(file.decoding(), source, chain.clone(), element.len);
-        let index = Arc::new(OneChunk { location: ChunkLocation::At { at, len, mask: 0 }, large });
-        let chunks = Chunks::new(shape, index, chain, self.fill());
-        Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
-    }
-
     /// Returns how the data is stored.
     pub fn arrangement(&self, file: &File) -> Result<Arrangement> {
         let none = Arrangement { chunk: None, steps: vec![], is_one_piece: false, external: None };
@@ -279,30 +233,6 @@ impl Var {
                 StoredSize { bytes: index.stored_bytes()?, chunks: Some((all, stored, decoded)) }
             }
         })
-    }
-}
-
-/// The index of an array whose first chunk is stored, and no other.
-#[derive(Debug)]
-struct OneChunk {
-    location: ChunkLocation,
-    large: LargeChunks,
-}
-
-impl ChunkIndex for OneChunk {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
-        let total = count.iter().fold(1u64, |total, &len| total.saturating_mul(len));
-        let mut all = vec![ChunkLocation::Missing; total as usize];
-        if first.iter().all(|&at| at == 0)
-            && let Some(location) = all.first_mut()
-        {
-            *location = self.location;
-        }
-        Ok(all)
-    }
-
-    fn decoded(&self, location: ChunkLocation) -> Option<Arc<dyn Blob>> {
-        self.large.decoded(location)
     }
 }
 

@@ -7,6 +7,7 @@
 mod annotations;
 mod attributes;
 mod cdf;
+mod compressed;
 mod data;
 mod ndg;
 mod rasters;
