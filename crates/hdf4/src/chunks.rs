@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, count_in_box};
@@ -121,10 +122,11 @@ impl ChunkedElement {
 
     /// Reads the table of chunks: reference numbers by number of the chunk.
     fn read_table(&self, file: &File) -> Result<BTreeMap<u64, u16>> {
+        let len = file.element(tags::VS, self.table)?.map_or(0, |element| element.len);
+        file.charge((Use::ChunkTable, self.owner.0, self.owner.1), len.saturating_mul(ROW_COST))?;
         // Both before any error, so that a slow source sends them in one round.
         let (table, bytes) = (file.vdata(self.table), file.bytes(tags::VS, self.table));
         let (table, bytes) = (table?, bytes?.unwrap_or_default());
-        file.charge((Use::ChunkTable, self.owner.0, self.owner.1), bytes.len() as u64)?;
         let named = |name: &[u8], order: usize, size: usize| {
             let field = table.fields.iter().find(|field| field.name == name);
             let field = field.filter(|field| field.order == order as u64 && field.number.size() == size);
@@ -165,6 +167,10 @@ enum HeaderAhead {
     /// Nothing of use. A read of the chunk reads the header itself, and tells what is wrong with it.
     Unusable,
 }
+
+/// Bytes of memory for a byte of a chunk table: a row becomes an entry of two maps. The budget of a file is four times its size, so the tables
+/// of datasets that share none fit in it.
+const ROW_COST: u64 = 4;
 
 /// Number of headers of the first batch, and the maximum of any: a batch has as many as were read before it. A table of some hundred
 /// chunks, as files have, is one batch, and a read of one chunk of many thousands waits for a part of them only.
@@ -370,8 +376,15 @@ impl ChunkIndex for Index {
             .zip(&self.element.chunk)
             .map(|(len, &chunk)| len.div_ceil(chunk))
             .collect();
-        let next = |from: u64| table.range(from..).next().map(|(&number, _)| number);
-        Ok(Some(count_in_box(&grid, (first, count), limit, next)))
+        let next = |numbers: RangeInclusive<u64>| {
+            for (&number, &reference) in table.range(numbers) {
+                if self.locations(&[(number, reference)])? != [ChunkLocation::Missing] {
+                    return Ok(Some(number));
+                }
+            }
+            Ok(None)
+        };
+        count_in_box(&grid, (first, count), limit, next).map(Some)
     }
 
     fn decoded(&self, location: ChunkLocation) -> Option<Arc<dyn Blob>> {

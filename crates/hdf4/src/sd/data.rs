@@ -1,7 +1,6 @@
 //! The data of a variable as an array of the engine.
 //!
-//! One piece of the file is contiguous; several pieces, another file and data shorter than the dimensions are a blob of pieces, whose
-//! rest is the fill value; chunks have their index; compressed data without chunks is that of [`compressed`](super::compressed).
+//! One piece of the file is contiguous; several pieces, another file and data shorter than the dimensions are a blob of pieces; chunks have their index; compressed data without chunks is that of [`compressed`](super::compressed).
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
 
 use super::rasters::linear;
+use super::short::{Lens, ShortBlob};
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
 use crate::pieces::{Piece, PieceBlob};
@@ -50,35 +50,38 @@ pub struct Arrangement {
 }
 
 impl Var {
-    /// Returns the array of the variable with the lengths `shape`, which may be longer than what is stored along a dimension that
-    /// grows; what is not stored has the fill value.
+    /// Returns the array of the variable with the lengths `shape`, which may be longer than its own along a dimension that grows; the
+    /// records that it lacks have the fill value.
     ///
     /// # Errors
     /// `EHDFERR` if its data cannot be read as it says.
     pub fn locate(&self, file: &File, shape: Vec<u64>) -> Result<Located> {
+        let own = self.shape.iter().fold(self.number.size() as u64, |bytes, &len| bytes.saturating_mul(len));
         let var = Var { shape, ..self.clone() };
-        var.located(file).at(|| format!("dataset \"{}\"", self.name.escape_ascii()))
+        var.located(file, own).at(|| format!("dataset \"{}\"", self.name.escape_ascii()))
     }
 
-    fn located(&self, file: &File) -> Result<Located> {
+    /// Returns the array; `own` has the bytes that the variable has by its own dimensions.
+    fn located(&self, file: &File, own: u64) -> Result<Located> {
         let size = self.number.size() as u64;
         let total =
             self.shape.iter().try_fold(size, |bytes, &len| bytes.checked_mul(len)).ok_or_else(|| {
                 Error::new(Code::EVARSIZE, format!("shape {:?} reaches beyond byte 2^64", self.shape))
             })?;
         let Some(element) = self.element(file)? else { return Ok(self.unwritten()) };
+        let lens = Lens { stored: element.len, dataset: own, array: total };
         match &element.storage {
             Storage::Chunked(chunked) if self.has_linear_chunks(chunked) => {
                 linear::locate(self, file, chunked)
             }
             Storage::Chunked(chunked) => self.chunked(file, chunked),
             Storage::Compressed { compression, pieces } => {
-                self.compressed(file, (element.len, total), &compression.steps, pieces)
+                self.compressed(file, lens, &compression.steps, pieces)
             }
             Storage::Pieces(pieces) => match pieces[..] {
                 [] => Ok(self.unwritten()),
                 [Piece { at: Some(at), len }] if len >= total => self.contiguous(at, None),
-                _ => self.in_pieces(file.blob().clone(), pieces, total),
+                _ => self.in_pieces(file.blob().clone(), pieces, lens),
             },
             Storage::External { file_name, at } => {
                 let blob = file.external(file_name)?;
@@ -91,7 +94,7 @@ impl Var {
                     )));
                 }
                 let piece = Piece { at: Some(*at), len: element.len };
-                self.in_pieces(blob, &[piece], total)
+                self.in_pieces(blob, &[piece], lens)
             }
         }
     }
@@ -142,9 +145,14 @@ impl Var {
         Ok(Located { array: Array { past_end: PastEnd::Error, ..array }, blob })
     }
 
-    fn in_pieces(&self, blob: Arc<dyn Blob>, pieces: &[Piece], total: u64) -> Result<Located> {
-        let blob = PieceBlob::new(blob, pieces, total, self.fill().into());
-        self.contiguous(0, Some(Arc::new(blob)))
+    /// Returns the array of bytes in pieces of a blob.
+    pub(super) fn in_pieces(&self, blob: Arc<dyn Blob>, pieces: &[Piece], lens: Lens) -> Result<Located> {
+        let blob = PieceBlob::new(blob, pieces, lens.array, self.fill().into());
+        let blob: Arc<dyn Blob> = match lens.stored < lens.dataset {
+            true => Arc::new(ShortBlob::new(blob, lens, self)),
+            false => Arc::new(blob),
+        };
+        self.contiguous(0, Some(blob))
     }
 
     /// Returns the bytes of an element that was never written as they are stored: of chunks what their header says, which need not be

@@ -11,6 +11,7 @@ mod compressed;
 mod data;
 mod ndg;
 mod rasters;
+mod short;
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,6 +1,6 @@
 //! Compressed datasets without chunks whose data is shorter or longer than the dataset, as the library reads them.
 
-use ferrocdf_array::Selection;
+use ferrocdf_array::{Coverage, Selection, coverage, unwritten_value};
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_hdf4::sd::{Datasets, Var};
 use ferrocdf_hdf4::{File, tags};
@@ -52,7 +52,10 @@ fn elements_behind_the_end_of_short_data_are_an_error() {
             for (first, count) in [(2, 1), (1, 2), (0, 6), (5, 1)] {
                 let error = read(first, count).unwrap_err();
                 assert_eq!(error.code, Code::EHDFERR);
-                assert!(error.to_string().contains(&format!("decodes to {len} of 48 bytes")), "{error}");
+                assert!(
+                    error.to_string().contains(&format!("{len} of the 48 bytes of the dataset")),
+                    "{error}"
+                );
                 assert!(error.to_string().contains("element 702/"), "{error}");
             }
             let located = var.locate(&file, SHAPE.to_vec()).unwrap();
@@ -104,4 +107,28 @@ fn compressed_data_behind_the_end_of_the_file_is_not_taken_for_unwritten() {
     let located = named(&found, "v").locate(&file, vec![2]).unwrap();
     let error = selected(&file, &located, &Selection::all(&[2])).unwrap_err();
     assert_eq!(error.code, Code::ETRUNC, "{error}");
+}
+
+#[test]
+fn listed_chunks_without_bytes_do_not_count_as_stored() {
+    for compression in [None, Some(&coders()[0])] {
+        let mut builder = Builder::default();
+        let dims = SHAPE.map(|len| builder.dim(&format!("d{len}"), Some(len as u32)));
+        let bytes = big(&numbers()[..8]);
+        let bytes = compression.map_or(bytes.clone(), |coder| encode(coder, &bytes));
+        let chunks = [(vec![0, 0], bytes), (vec![1, 0], vec![])];
+        let header = compression.map(|coder| &coder.header[..]);
+        let data = builder.chunked(&[6, 4], &[2, 4], header, &chunks);
+        let var = builder.dataset("v", &dims, INT16, Some(data), &[]);
+        builder.cdf(&dims, &[var], &[]);
+        let file = open(builder.finish(100));
+        let var = named(&Datasets::read(&file).unwrap(), "v").clone();
+        let array = var.locate(&file, SHAPE.to_vec()).unwrap().array;
+        let fill = unwritten_value(&array).unwrap().unwrap();
+        let covered = |first, count| {
+            coverage(&array, &Selection::slab(&[first, 0], &[count, 4]), (array.stored.kind, &fill)).unwrap()
+        };
+        let found = [covered(0, 2), covered(2, 2), covered(2, 4), covered(0, 4)];
+        assert_eq!(found, [Coverage::Whole, Coverage::Nothing, Coverage::Nothing, Coverage::Part]);
+    }
 }

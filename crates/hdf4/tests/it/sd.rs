@@ -1,11 +1,12 @@
 //! Scientific Datasets.
 
+use ferrocdf_array::Selection;
 use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_hdf4::sd::Datasets;
 use ferrocdf_hdf4::tags;
 
 use crate::build::{Builder, DEFLATE, INT16, INT16_PC, SPECIAL, compressed};
-use crate::{big, named, open, open_beside, values, values_of};
+use crate::{big, named, open, open_beside, selected, values, values_of};
 
 fn deflated(bytes: &[u8]) -> Vec<u8> {
     let step = Step { id: 1.into(), name: String::new(), optional: false, params: vec![6] };
@@ -150,7 +151,10 @@ fn compressed_and_external_datasets_need_no_chunks() {
     let found = Datasets::read(&file).unwrap();
     assert_eq!(values(&file, named(&found, "whole")), [1, 2, 3]);
     assert_eq!(values(&file, named(&found, "empty")), [-32767; 3]);
-    assert_eq!(values(&file, named(&found, "external")), [7, 8, -32767]);
+    let external = named(&found, "external").locate(&file, vec![3]).unwrap();
+    assert_eq!(selected(&file, &external, &Selection::slab(&[0], &[2])).unwrap(), [7, 8]);
+    let error = selected(&file, &external, &Selection::all(&[3])).unwrap_err().to_string();
+    assert!(error.contains("4 of the 6 bytes of the dataset"), "{error}");
     let error = named(&found, "cut").locate(&file, vec![3]).err().unwrap().to_string();
     assert!(error.contains("6 bytes from byte 1 of the file \"data\", which has 5 bytes"), "{error}");
     assert_eq!(named(&found, "external").arrangement(&file).unwrap().external.unwrap(), b"data");
