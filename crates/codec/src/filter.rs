@@ -236,6 +236,9 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
     }
 }
 
+/// Maximum number of bytes that are decoded to state a size in an error, 16 MiB.
+const MAX_STATED: usize = 16 << 20;
+
 impl<C: SliceCodec> SliceFilter<C> {
     /// Decodes into a buffer of `initial` bytes, which doubles until the decoded bytes fit or its size is `max`.
     fn decode_growing(
@@ -256,9 +259,9 @@ impl<C: SliceCodec> SliceFilter<C> {
     }
 
     /// Returns the error for encoded bytes that decode to more than `len` bytes. The error states the decoded size, unless
-    /// it is more than about four times `len`.
+    /// it is more than about four times `len`, or more than [`MAX_STATED`].
     fn longer_than(&self, len: usize, encoded: &[u8]) -> Error {
-        let limit = len.saturating_mul(4).saturating_add(1 << 16);
+        let limit = len.saturating_mul(4).saturating_add(1 << 16).min(MAX_STATED);
         let decoded_len = with_buffer(|buffer| {
             self.decode(encoded, buffer, Some(len.saturating_mul(2)), limit).map(|()| buffer.len())
         });

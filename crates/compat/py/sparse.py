@@ -2,6 +2,7 @@
 
 sparse.py make FILE: makes the datasets. sparse.py judge FILE COPY: fails unless the datasets of the copy have the same
 values, and only those chunks that some written chunk of the source overlaps; without chunks, space only if the source has.
+sparse.py make_huge FILE and sparse.py judge_huge FILE COPY: the same for two chunks among billions, in indexes of the latest format.
 """
 
 import itertools
@@ -57,7 +58,33 @@ def judge(source, copy):
                 assert written(new) == wanted, (name, new.chunks, len(written(new)), len(wanted))
 
 
-if sys.argv[1] == "make":
-    make(sys.argv[2])
-else:
-    judge(sys.argv[2], sys.argv[3])
+# A dataset for each index, with its places that are written.
+HUGE = {
+    "extensible": {"shape": (2**31, 2000), "maxshape": (None, 2000), "chunks": (1, 1000)},
+    "extensible_columns": {"shape": (3, 2**30), "maxshape": (3, None), "chunks": (1, 1)},
+    "fixed": {"shape": (2**23, 2**13), "chunks": (2**10, 1)},
+}
+
+
+def places(dataset):
+    rows, columns = dataset.shape
+    return [(2, columns - 1), (rows - 1, columns // 3)]
+
+
+def make_huge(path):
+    with h5py.File(path, "w", libver="latest") as file:
+        for name, options in HUGE.items():
+            dataset = file.create_dataset(name, dtype="i2", fillvalue=-7, **options)
+            for number, place in enumerate(places(dataset)):
+                dataset[place] = number
+
+
+def judge_huge(source, copy):
+    with h5py.File(source) as source, h5py.File(copy) as copy:
+        for name in HUGE:
+            old, new = source[name], copy[name]
+            assert written(new) == written(old), (name, len(written(new)))
+            assert [new[place] for place in places(old)] == [0, 1], name
+
+
+{"make": make, "judge": judge, "make_huge": make_huge, "judge_huge": judge_huge}[sys.argv[1]](*sys.argv[2:])

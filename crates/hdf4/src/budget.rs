@@ -13,6 +13,8 @@ use crate::wire::bad;
 pub(crate) enum Use {
     /// The tables of linked blocks of an element.
     Tables,
+    /// The table of chunks of an element.
+    ChunkTable,
     /// All bytes of a special element, decoded.
     Whole,
     /// The members of a group of numeric data.

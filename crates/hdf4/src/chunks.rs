@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, count_in_box};
@@ -15,6 +16,7 @@ use ferrocdf_bytes::{Context, Result};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{Blob, ReadRequest, forward, read_parts};
 
+use crate::budget::Use;
 use crate::element::compressed_pieces;
 use crate::large_chunks::LargeChunks;
 use crate::lazy::Lazy;
@@ -36,6 +38,8 @@ pub struct ChunkedElement {
     pub fill: Vec<u8>,
     /// How chunks are compressed; `None` if they are not.
     pub compression: Option<Compression>,
+    /// Tag and reference number of the element.
+    owner: (u16, u16),
     /// The Vdata that lists the chunks.
     table: u16,
     /// Number of coordinates of a chunk in the table.
@@ -46,7 +50,7 @@ pub struct ChunkedElement {
 
 impl ChunkedElement {
     /// Decodes the header of a chunked element.
-    pub(crate) fn decode(file: &File, at: u64, bytes: &[u8]) -> Result<ChunkedElement> {
+    pub(crate) fn decode(file: &File, owner: (u16, u16), at: u64, bytes: &[u8]) -> Result<ChunkedElement> {
         let header = decode(ChunkedHeader::default(), "chunked element", at, bytes)?;
         if header.dims.is_empty() || header.number_size == 0 {
             return Err(bad("a chunked element without dimensions or with elements of 0 bytes"));
@@ -65,6 +69,7 @@ impl ChunkedElement {
             number_size: header.number_size,
             fill: header.fill,
             compression: header.compression.as_ref().map(Compression::try_from).transpose()?,
+            owner,
             table,
             rank: header.dims.len(),
             elements: header.length,
@@ -117,6 +122,8 @@ impl ChunkedElement {
 
     /// Reads the table of chunks: reference numbers by number of the chunk.
     fn read_table(&self, file: &File) -> Result<BTreeMap<u64, u16>> {
+        let len = file.element(tags::VS, self.table)?.map_or(0, |element| element.len);
+        file.charge((Use::ChunkTable, self.owner.0, self.owner.1), len.saturating_mul(ROW_COST))?;
         // Both before any error, so that a slow source sends them in one round.
         let (table, bytes) = (file.vdata(self.table), file.bytes(tags::VS, self.table));
         let (table, bytes) = (table?, bytes?.unwrap_or_default());
@@ -160,6 +167,10 @@ enum HeaderAhead {
     /// Nothing of use. A read of the chunk reads the header itself, and tells what is wrong with it.
     Unusable,
 }
+
+/// Bytes of memory for a byte of a chunk table: a row becomes an entry of two maps. The budget of a file is four times its size, so the tables
+/// of datasets that share none fit in it.
+const ROW_COST: u64 = 4;
 
 /// Number of headers of the first batch, and the maximum of any: a batch has as many as were read before it. A table of some hundred
 /// chunks, as files have, is one batch, and a read of one chunk of many thousands waits for a part of them only.
@@ -365,8 +376,15 @@ impl ChunkIndex for Index {
             .zip(&self.element.chunk)
             .map(|(len, &chunk)| len.div_ceil(chunk))
             .collect();
-        let next = |from: u64| table.range(from..).next().map(|(&number, _)| number);
-        Ok(Some(count_in_box(&grid, (first, count), limit, next)))
+        let next = |numbers: RangeInclusive<u64>| {
+            for (&number, &reference) in table.range(numbers) {
+                if self.locations(&[(number, reference)])? != [ChunkLocation::Missing] {
+                    return Ok(Some(number));
+                }
+            }
+            Ok(None)
+        };
+        count_in_box(&grid, (first, count), limit, next).map(Some)
     }
 
     fn decoded(&self, location: ChunkLocation) -> Option<Arc<dyn Blob>> {

@@ -72,7 +72,8 @@ impl Element {
             }
             special::CHUNKED => {
                 let bytes = file.bytes_at(at, len).at(place)?;
-                let chunked = ChunkedElement::decode(file, at, &bytes)?;
+                let chunked =
+                    ChunkedElement::decode(file, (descriptor.tag, descriptor.reference), at, &bytes)?;
                 Ok(Element { len: chunked.len(), storage: Storage::Chunked(chunked) })
             }
             _ => Err(bad(format!("special element at byte {at}: special tag {code} is not known"))),
@@ -145,6 +146,8 @@ fn compressed(file: &File, header: CompressedHeader) -> Result<Element> {
 
 /// Returns the pieces of compressed bytes, which may be linked blocks. They end where the file does, and at the first block that was never
 /// written: a stream has no holes, and lengths that lie cost a hostile file nothing.
+/// Of bytes that begin behind the end of the file one is left, so that a read is an error: without it nothing would tell them from an element
+/// that was never written.
 pub(crate) fn compressed_pieces(file: &File, reference: u16) -> Result<Vec<Piece>> {
     let mut pieces = stored_pieces(file, reference)?;
     let size = file.blob().size()?;
@@ -152,8 +155,9 @@ pub(crate) fn compressed_pieces(file: &File, reference: u16) -> Result<Vec<Piece
     for (number, piece) in pieces.iter_mut().enumerate() {
         let available = piece.at.map_or(0, |at| size.saturating_sub(at));
         if piece.len > available {
-            piece.len = available;
-            end = if available == 0 { number } else { number.saturating_add(1) };
+            let is_lost = number == 0 && available == 0 && piece.at.is_some();
+            piece.len = if is_lost { 1 } else { available };
+            end = if piece.len == 0 { number } else { number.saturating_add(1) };
             break;
         }
     }

@@ -18,7 +18,7 @@ struct Noted {
     stored: HashSet<Index>,
     /// Chunks of which a put has begun and none has succeeded. A put that failed may have been done all the same.
     uncertain: HashSet<Index>,
-    /// For each dimension, a number of chunks within which all stored ones lie.
+    /// For each dimension, one more than the largest coordinate of any chunk that is stored or may be.
     extent: Index,
     /// True if there were too many chunks to note: any may be stored.
     has_overflowed: bool,

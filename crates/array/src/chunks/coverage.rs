@@ -9,6 +9,9 @@ use crate::{Coverage, Selection};
 /// Maximum number of chunks that are located at a time.
 pub(super) const MAX_LOCATED: u64 = 1 << 16;
 
+/// Maximum number of stored chunks that are counted in one box: of an array that is halved again and again, each box would count them all.
+const MAX_COUNTED: u64 = 1 << 10;
+
 impl Chunks {
     /// True if at least one chunk of an array of this shape is missing, or may be because the index does not tell.
     pub(crate) fn lacks_some(&self, shape: &[u64]) -> Result<bool> {
@@ -28,16 +31,17 @@ impl Chunks {
         }
         let (all, mut counted) = (met.elements().unwrap_or(u64::MAX), None);
         self.read_consistently(|attempt| {
-            counted = self.count_stored(attempt.index, &met, all)?;
+            counted = self.count_stored(attempt.index, &met, all.min(MAX_COUNTED))?;
             Ok(true)
         })?;
         match counted {
             Some(0) => return Ok(Coverage::Nothing),
             Some(stored) if stored == all => return Ok(Coverage::Whole),
-            Some(_) => return Ok(Coverage::Part),
-            None => {}
+            Some(stored) if stored < MAX_COUNTED => return Ok(Coverage::Part),
+            _ => {}
         }
-        let (mut has_stored, mut has_missing) = (false, false);
+        // Many are stored, or the index cannot count: the first missing chunk tells a part from the whole.
+        let (mut has_stored, mut has_missing) = (counted.is_some(), false);
         self.has_any(&met, |location| {
             has_stored |= location != ChunkLocation::Missing;
             has_missing |= location == ChunkLocation::Missing;

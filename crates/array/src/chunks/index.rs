@@ -17,8 +17,9 @@ pub trait ChunkIndex: Debug + Send + Sync {
     /// the array; chunks there are missing.
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>>;
 
-    /// Returns the number of stored chunks in a box, or `limit` if there are as many or more. `None` if the index cannot count them in fewer
-    /// steps than [`locate`](ChunkIndex::locate) takes: as many as chunks are stored, not as are in the box.
+    /// Returns the number of chunks in a box that [`locate`](ChunkIndex::locate) does not call missing, or `limit` if there are as many or
+    /// more. Costs as many steps as chunks are stored, not as many as the box has. `None` if the index has no way to count that is
+    /// cheaper than `locate`.
     fn count_stored(&self, _first: &[u64], _count: &[u64], _limit: u64) -> Result<Option<u64>> {
         Ok(None)
     }

@@ -1,5 +1,7 @@
-//! The boxes of a grid of chunks in which some chunk is stored: a huge array of few stored chunks is passed over in steps that are as many as
-//! these, not as the chunks of the grid.
+//! The boxes of a grid of chunks in which some chunk is stored. A huge array of few stored chunks takes as many steps as chunks are stored,
+//! not as many as the grid has.
+
+use std::ops::RangeInclusive;
 
 use ferrocdf_bytes::Result;
 
@@ -11,14 +13,18 @@ use crate::Selection;
 /// A box is not halved where more than one chunk of so many is stored.
 const SPARSE: u64 = 64;
 
-/// Counts the chunks in a box among those whose numbers are stored, up to `limit`. `grid` has the number of chunks along each dimension, the last
-/// one fastest, which gives chunks their numbers; the first one may grow. `next` returns the least number that is stored from a number on.
+/// Counts the stored chunks in a box, up to `limit`. The number of a chunk is its place in `grid`, which has the number of chunks along each
+/// dimension, the last one fastest; the box may reach beyond the grid along the first dimension. `next` returns the least number of a stored
+/// chunk in a range.
+///
+/// # Errors
+/// Those of `next`.
 pub fn count_in_box(
     grid: &[u64],
     (first, count): (&[u64], &[u64]),
     limit: u64,
-    mut next: impl FnMut(u64) -> Option<u64>,
-) -> u64 {
+    mut next: impl FnMut(RangeInclusive<u64>) -> Result<Option<u64>>,
+) -> Result<u64> {
     let ends: Vec<u64> =
         first.iter().zip(count).map(|(&first, &count)| first.saturating_add(count)).collect();
     let number = |at: &[u64]| {
@@ -28,12 +34,15 @@ pub fn count_in_box(
     };
     let is_outside = |dim: usize| dim > 0 && first[dim] >= grid[dim];
     if count.contains(&0) || (0..grid.len()).any(is_outside) {
-        return 0;
+        return Ok(0);
     }
     let (mut stored, mut at) = (0, first.to_vec());
     let mut from = number(&at);
-    while stored < limit {
-        let Some(found) = next(from) else { break };
+    let within = |(dim, &end): (usize, &u64)| if dim == 0 { end } else { end.min(grid[dim]) };
+    let last: Vec<u64> = ends.iter().enumerate().map(within).map(|end| end - 1).collect();
+    let last = number(&last);
+    while stored < limit && from <= last {
+        let Some(found) = next(from..=last)? else { break };
         let mut rest = found;
         for (dim, &len) in grid.iter().enumerate().rev() {
             (at[dim], rest) = if dim == 0 { (rest, 0) } else { (rest % len.max(1), rest / len.max(1)) };
@@ -48,7 +57,7 @@ pub fn count_in_box(
         let mut dim = outside;
         if at[dim] >= ends[dim] {
             loop {
-                let Some(before) = dim.checked_sub(1) else { return stored };
+                let Some(before) = dim.checked_sub(1) else { return Ok(stored) };
                 dim = before;
                 at[dim] += 1;
                 if at[dim] < ends[dim] {
@@ -60,7 +69,7 @@ pub fn count_in_box(
         at[dim..].copy_from_slice(&first[dim..]);
         from = number(&at);
     }
-    stored
+    Ok(stored)
 }
 
 impl Chunks {
@@ -75,8 +84,8 @@ impl Chunks {
         index.count_stored(&some.start[..rank], &some.count[..rank], limit)
     }
 
-    /// Calls `visit` with boxes that make up a box of the grid, in their order, and with true if no chunk in it is stored. Others have at
-    /// most [`MAX_LOCATED`] chunks. Ends where it returns false, and returns that.
+    /// Calls `visit` with the boxes that a box of the grid is cut into, in their order, and with true for a box without a stored chunk. Other
+    /// boxes have at most [`MAX_LOCATED`] chunks. Ends when `visit` returns false, and returns that.
     pub(super) fn try_for_each_box(
         &self,
         grid: &Selection,
@@ -146,18 +155,19 @@ mod tests {
                 (0..3).all(|dim| (first[dim]..first[dim] + count[dim]).contains(&at[dim]))
             };
             let wanted = stored.iter().filter(is_in).count() as u64;
-            let next = |from: u64| stored.range(from..).next().copied();
-            assert_eq!(count_in_box(&grid, (&first, &count), u64::MAX, next), wanted, "{first:?} {count:?}");
-            assert_eq!(count_in_box(&grid, (&first, &count), 2, next), wanted.min(2));
+            let next = |numbers: RangeInclusive<u64>| Ok(stored.range(numbers).next().copied());
+            let counted = |limit| count_in_box(&grid, (&first, &count), limit, next).unwrap();
+            assert_eq!(counted(u64::MAX), wanted, "{first:?} {count:?}");
+            assert_eq!(counted(2), wanted.min(2));
         }
         // No chunk beside the stored one is looked at.
         let huge = [1 << 31, 1 << 31];
         let mut looks = 0;
-        let next = |from: u64| {
+        let next = |numbers: RangeInclusive<u64>| {
             looks += 1;
-            Some(77 << 31 | 5).filter(|&stored| stored >= from)
+            Ok(Some(77 << 31 | 5).filter(|stored| numbers.contains(stored)))
         };
-        assert_eq!(count_in_box(&huge, (&[0, 0], &huge), u64::MAX, next), 1);
+        assert_eq!(count_in_box(&huge, (&[0, 0], &huge), u64::MAX, next).unwrap(), 1);
         assert!(looks < 4, "{looks}");
     }
 }

@@ -54,3 +54,18 @@ fn chunks_that_were_never_written_are_missing_in_copies() {
         std::fs::remove_file(Path::new(&copy)).expect("a copy");
     }
 }
+
+#[test]
+fn copies_of_huge_datasets_of_two_chunks_look_at_no_other() {
+    // Billions of chunks, in extensible arrays and in a paged fixed array.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("a path of UTF-8").to_string();
+    let (source, copy) = (path("source.h5"), path("copy.nc"));
+    python(&["make_huge", &source]).expect("a source");
+    for options in [&[][..], &["-d", "1"]] {
+        let run = nccopy_tool::ours(&[options, &[&source, &copy]].concat());
+        assert_eq!((run.code, &*run.said), (Some(0), ""), "{options:?}");
+        assert_eq!(python(&["judge_huge", &source, &copy]), Ok(()), "{options:?}");
+        std::fs::remove_file(Path::new(&copy)).expect("a copy");
+    }
+}

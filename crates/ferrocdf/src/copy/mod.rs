@@ -298,8 +298,9 @@ fn between(from: &File, to: &FileMut, error: Error) -> Error {
 /// Bytes moved between two words to the progress.
 const REPORTED: u64 = 64 << 20;
 
-/// Bytes of memory for copying what is stored in blocks: enough blocks to keep all threads busy.
-const IN_BLOCKS: u64 = 128 << 20;
+/// Bytes of memory for copying chunked data, in [`BUFFERS`] boxes: enough chunks to keep all threads busy. What a hostile file can make a copy
+/// take besides (kept decoders and windows, a chunk for each thread) leaves room for no more within 150 MB.
+const IN_BLOCKS: u64 = 64 << 20;
 
 /// Copies variables a block of rows at a time, the same rows of each in turn.
 fn copy_rows(

@@ -25,15 +25,43 @@ use windows::{DecodedWindows, WINDOW};
 /// worth a request less, since it is decoded in any case.
 const COST: Cost = Cost { latency: Latency::Remote, gap: WINDOW, window: 1 << 20, in_flight: 4 };
 
-/// The decoded bytes of an element, as a blob. An element of several planes of bytes is read as the planes.
-struct Decoded {
-    source: Encoded,
+/// How the elements of one chain and one length are decoded. They share the decoder of the first byte, which may be larger than all
+/// else that is in memory of an element.
+pub(crate) struct Decoding {
     chain: Arc<Chain>,
     /// Number of decoded bytes.
     len: u64,
+    /// True if a stream may go on behind these bytes.
+    is_prefix: bool,
     /// The decoder of the first byte.
     first: Box<dyn StreamDecoder>,
     cache: Arc<DecodedCache>,
+}
+
+impl Decoding {
+    /// Returns how elements of `len` bytes are decoded; `None` if their coder decodes only as a whole.
+    pub fn new(chain: Arc<Chain>, len: u64, cache: Arc<DecodedCache>) -> Option<Decoding> {
+        let first = chain.stream(len)?;
+        Some(Decoding { chain, len, is_prefix: false, first, cache })
+    }
+
+    /// Returns how the first `wanted` bytes of elements are decoded, whatever follows them. A coder of several planes needs the length
+    /// of the whole element, since each plane takes a share of it.
+    pub fn of_prefix(self, wanted: u64) -> Option<Decoding> {
+        match self.first.planes() {
+            0..=1 => {
+                let short = Decoding::new(self.chain, self.len.min(wanted), self.cache)?;
+                Some(Decoding { is_prefix: true, ..short })
+            }
+            _ => Some(self),
+        }
+    }
+}
+
+/// The decoded bytes of an element, as a blob. An element of several planes of bytes is read as the planes.
+struct Decoded {
+    source: Encoded,
+    decoding: Arc<Decoding>,
     /// The number of the element among those of the cache.
     number: u64,
 }
@@ -47,64 +75,57 @@ pub(crate) struct DecodedCache {
     elements: AtomicU64,
 }
 
-/// Returns decoded bytes as a blob; `None` if their coder decodes only as a whole.
-pub(crate) fn decoded(
-    source: Encoded,
-    chain: Arc<Chain>,
-    len: u64,
-    cache: &Arc<DecodedCache>,
-) -> Option<Arc<dyn Blob>> {
-    let first = chain.stream(len)?;
-    let has_planes = first.planes() > 1;
-    let number = cache.elements.fetch_add(1, Relaxed);
-    let decoded = Decoded { source, chain, len, first, cache: cache.clone(), number };
-    Some(match has_planes {
+/// Returns decoded bytes as a blob.
+pub(crate) fn decoded(source: Encoded, decoding: &Arc<Decoding>) -> Arc<dyn Blob> {
+    let number = decoding.cache.elements.fetch_add(1, Relaxed);
+    let decoded = Decoded { source, decoding: decoding.clone(), number };
+    match decoding.first.planes() > 1 {
         true => Arc::new(planes::Elements::new(decoded)),
         false => Arc::new(decoded),
-    })
+    }
 }
 
 impl Decoded {
     /// Takes the decoder that is next before a position.
     fn take(&self, position: u64) -> Cursor {
-        let sought = self.first.seek(position);
-        let kept = self.cache.decoders.take(self.number, position, sought.is_some());
+        let sought = self.decoding.first.seek(position);
+        let kept = self.decoding.cache.decoders.take(self.number, position, sought.is_some());
         kept.unwrap_or_else(|| match sought {
             Some((encoded, decoder)) => Cursor::new(decoder, position, encoded),
-            None => Cursor::new(self.first.fork(), 0, 0),
+            None => Cursor::new(self.decoding.first.fork(), 0, 0),
         })
     }
 
     /// Returns a window of decoded bytes.
     fn window(&self, number: u64) -> Result<Arc<[u8]>> {
-        if let Some(bytes) = self.cache.windows.get((self.number, number)) {
+        if let Some(bytes) = self.decoding.cache.windows.get((self.number, number)) {
             return Ok(bytes);
         }
         let start = number.saturating_mul(WINDOW);
         let mut cursor = self.take(start);
         let mut buffer = vec![];
         while cursor.position <= start {
-            let len = WINDOW.min(self.len.saturating_sub(cursor.position));
+            let len = WINDOW.min(self.decoding.len.saturating_sub(cursor.position));
             buffer.resize(len as usize, 0);
-            cursor.decode(&self.source, &mut buffer, self.len)?;
-            if cursor.position == self.len {
+            cursor.decode(&self.source, &mut buffer, self.decoding.len)?;
+            if cursor.position < self.decoding.len {
+                self.decoding.cache.decoders.check(self.number, &cursor);
+            } else if !self.decoding.is_prefix {
                 cursor.check_end(&self.source)?;
-            } else {
-                self.cache.decoders.check(self.number, &cursor);
             }
         }
-        if cursor.position < self.len {
-            self.cache.decoders.put(self.number, cursor);
+        if cursor.position < self.decoding.len {
+            self.decoding.cache.decoders.put(self.number, cursor);
         }
         let bytes: Arc<[u8]> = buffer.into();
-        self.cache.windows.put((self.number, number), bytes.clone());
+        self.decoding.cache.windows.put((self.number, number), bytes.clone());
         Ok(bytes)
     }
 
     /// Reads decoded bytes; fewer than asked only where the element ends.
     fn read(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         let (mut done, mut position) = (0usize, at);
-        while done < into.len() && position < self.len {
+        while done < into.len() && position < self.decoding.len {
             let (number, skip) = (position / WINDOW, position % WINDOW);
             let window = self.window(number)?;
             let bytes = window.get(skip as usize..).unwrap_or_default();
@@ -120,14 +141,17 @@ impl Decoded {
     /// Returns the number of planes of bytes.
     fn planes(&self) -> Result<usize> {
         self.check_size()?;
-        let mut cursor = Cursor::new(self.first.fork(), 0, 0);
+        let mut cursor = Cursor::new(self.decoding.first.fork(), 0, 0);
         cursor.planes(&self.source).at(|| self.place())
     }
 
     /// Checks that so many encoded bytes can decode to so many.
     fn check_size(&self) -> Result<()> {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        self.chain.check_size(0, size(self.source.len), size(self.len)).at(|| self.encoded_place())
+        self.decoding
+            .chain
+            .check_size(0, size(self.source.len), size(self.decoding.len))
+            .at(|| self.encoded_place())
     }
 
     fn encoded_place(&self) -> String {
@@ -135,19 +159,19 @@ impl Decoded {
     }
 
     fn place(&self) -> String {
-        format!("{}: {}", self.encoded_place(), self.chain.labels(0))
+        format!("{}: {}", self.encoded_place(), self.decoding.chain.labels(0))
     }
 }
 
 impl Drop for Decoded {
     fn drop(&mut self) {
-        self.cache.decoders.remove(self.number);
+        self.decoding.cache.decoders.remove(self.number);
     }
 }
 
 impl Blob for Decoded {
     fn size(&self) -> Result<u64> {
-        Ok(self.len)
+        Ok(self.decoding.len)
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {

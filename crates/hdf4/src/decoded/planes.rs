@@ -25,7 +25,7 @@ impl Elements {
     /// Reads whole numbers from number `first` on, of `size` bytes, each in another plane.
     fn read_numbers(&self, first: u64, size: usize, into: &mut [u8]) -> Result<()> {
         let count = into.len().checked_div(size).unwrap_or(0);
-        let plane_len = self.inner.len.checked_div(size as u64).unwrap_or(0);
+        let plane_len = self.inner.decoding.len.checked_div(size as u64).unwrap_or(0);
         let mut planes = vec![0; into.len()];
         for (number, plane) in planes.chunks_exact_mut(count.max(1)).enumerate() {
             let at = plane_len.saturating_mul(number as u64).saturating_add(first);
@@ -60,9 +60,14 @@ impl Blob for Elements {
         if size <= 1 {
             return self.inner.read_at(at, into);
         }
-        let len = into.len().min(usize::try_from(self.inner.len.saturating_sub(at)).unwrap_or(usize::MAX));
+        let len =
+            into.len().min(usize::try_from(self.inner.decoding.len.saturating_sub(at)).unwrap_or(usize::MAX));
         // Bytes behind the last whole number are in no plane.
-        let whole = self.inner.len.saturating_sub(self.inner.len.checked_rem(size as u64).unwrap_or(0));
+        let whole = self
+            .inner
+            .decoding
+            .len
+            .saturating_sub(self.inner.decoding.len.checked_rem(size as u64).unwrap_or(0));
         let in_planes = len.min(usize::try_from(whole.saturating_sub(at)).unwrap_or(usize::MAX));
         let (numbers, end) = into[..len].split_at_mut(in_planes);
         let mut position = at;

@@ -1,20 +1,19 @@
 //! The data of a variable as an array of the engine.
 //!
-//! One piece of the file is contiguous; several pieces, another file and data shorter than the dimensions are a blob of pieces, whose
-//! rest is the fill value; chunks have their index; compressed data without chunks is one chunk.
+//! One piece of the file is contiguous; several pieces, another file and data shorter than the dimensions are a blob of pieces; chunks have their index; compressed data without chunks is that of [`compressed`](super::compressed).
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, ChunkIndex, ChunkLocation, Chunks, Kind, Layout, PastEnd};
+use ferrocdf_array::{Array, Chunks, Kind, Layout, PastEnd};
 use ferrocdf_bytes::{Code, Context, Error, Order, Result};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
 
 use super::rasters::linear;
+use super::short::{Lens, ShortBlob};
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
-use crate::large_chunks::LargeChunks;
 use crate::pieces::{Piece, PieceBlob};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
@@ -51,35 +50,38 @@ pub struct Arrangement {
 }
 
 impl Var {
-    /// Returns the array of the variable with the lengths `shape`, which may be longer than what is stored along a dimension that
-    /// grows; what is not stored has the fill value.
+    /// Returns the array of the variable with the lengths `shape`, which may be longer than its own along a dimension that grows; the
+    /// records that it lacks have the fill value.
     ///
     /// # Errors
     /// `EHDFERR` if its data cannot be read as it says.
     pub fn locate(&self, file: &File, shape: Vec<u64>) -> Result<Located> {
+        let own = self.shape.iter().fold(self.number.size() as u64, |bytes, &len| bytes.saturating_mul(len));
         let var = Var { shape, ..self.clone() };
-        var.located(file).at(|| format!("dataset \"{}\"", self.name.escape_ascii()))
+        var.located(file, own).at(|| format!("dataset \"{}\"", self.name.escape_ascii()))
     }
 
-    fn located(&self, file: &File) -> Result<Located> {
+    /// Returns the array; `own` has the bytes that the variable has by its own dimensions.
+    fn located(&self, file: &File, own: u64) -> Result<Located> {
         let size = self.number.size() as u64;
         let total =
             self.shape.iter().try_fold(size, |bytes, &len| bytes.checked_mul(len)).ok_or_else(|| {
                 Error::new(Code::EVARSIZE, format!("shape {:?} reaches beyond byte 2^64", self.shape))
             })?;
         let Some(element) = self.element(file)? else { return Ok(self.unwritten()) };
+        let lens = Lens { stored: element.len, dataset: own, array: total };
         match &element.storage {
             Storage::Chunked(chunked) if self.has_linear_chunks(chunked) => {
                 linear::locate(self, file, chunked)
             }
             Storage::Chunked(chunked) => self.chunked(file, chunked),
             Storage::Compressed { compression, pieces } => {
-                self.compressed(file, (&element, total), &compression.steps, pieces)
+                self.compressed(file, lens, &compression.steps, pieces)
             }
             Storage::Pieces(pieces) => match pieces[..] {
                 [] => Ok(self.unwritten()),
                 [Piece { at: Some(at), len }] if len >= total => self.contiguous(at, None),
-                _ => self.in_pieces(file.blob().clone(), pieces, total),
+                _ => self.in_pieces(file.blob().clone(), pieces, lens),
             },
             Storage::External { file_name, at } => {
                 let blob = file.external(file_name)?;
@@ -92,7 +94,7 @@ impl Var {
                     )));
                 }
                 let piece = Piece { at: Some(*at), len: element.len };
-                self.in_pieces(blob, &[piece], total)
+                self.in_pieces(blob, &[piece], lens)
             }
         }
     }
@@ -129,12 +131,12 @@ impl Var {
         }
     }
 
-    fn array(&self, layout: Layout) -> Array {
+    pub(super) fn array(&self, layout: Layout) -> Array {
         let (shape, stored) = (self.shape.clone(), self.number.stored);
         Array { shape, stored, decoder: None, layout, past_end: PastEnd::Error }
     }
 
-    fn unwritten(&self) -> Located {
+    pub(super) fn unwritten(&self) -> Located {
         Located { array: self.array(Layout::Fill(self.fill().into())), blob: None }
     }
 
@@ -143,9 +145,14 @@ impl Var {
         Ok(Located { array: Array { past_end: PastEnd::Error, ..array }, blob })
     }
 
-    fn in_pieces(&self, blob: Arc<dyn Blob>, pieces: &[Piece], total: u64) -> Result<Located> {
-        let blob = PieceBlob::new(blob, pieces, total, self.fill().into());
-        self.contiguous(0, Some(Arc::new(blob)))
+    /// Returns the array of bytes in pieces of a blob.
+    pub(super) fn in_pieces(&self, blob: Arc<dyn Blob>, pieces: &[Piece], lens: Lens) -> Result<Located> {
+        let blob = PieceBlob::new(blob, pieces, lens.array, self.fill().into());
+        let blob: Arc<dyn Blob> = match lens.stored < lens.dataset {
+            true => Arc::new(ShortBlob::new(blob, lens, self)),
+            false => Arc::new(blob),
+        };
+        self.contiguous(0, Some(blob))
     }
 
     /// Returns the bytes of an element that was never written as they are stored: of chunks what their header says, which need not be
@@ -194,51 +201,6 @@ impl Var {
         Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
     }
 
-    /// Returns compressed data as one chunk; if it is large, with the bytes that it decodes to. Data that ends early, at the end of a row of
-    /// the first dimension, is the first chunk of several, of which the others are missing.
-    fn compressed(
-        &self,
-        file: &File,
-        (element, total): (&Element, u64),
-        steps: &[Step],
-        pieces: &[Piece],
-    ) -> Result<Located> {
-        let mut shape: Vec<u64> = self.shape.iter().map(|&len| len.max(1)).collect();
-        if element.len < total {
-            let row =
-                shape.iter().skip(1).fold(self.number.size() as u64, |bytes, len| bytes.saturating_mul(*len));
-            let rows = element.len.checked_div(row).unwrap_or(0);
-            match shape.first_mut() {
-                _ if element.len == 0 => return Ok(self.unwritten()),
-                Some(first) if rows > 0 && element.len.is_multiple_of(row) => *first = rows,
-                _ => {
-                    return Err(bad(format!(
-                        "{} compressed bytes, not {total} or whole rows of {row}",
-                        element.len
-                    )));
-                }
-            }
-        } else if element.len > total {
-            return Err(bad(format!("{} compressed bytes instead of {total}", element.len)));
-        }
-        let (at, len, blob) = match *pieces {
-            // Nothing was written: not even the end of a stream.
-            [] | [Piece { len: 0, .. }] => return Ok(self.unwritten()),
-            [Piece { at: Some(at), len }] => (at, len, None),
-            _ => {
-                let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
-                let blob = PieceBlob::new(file.blob().clone(), pieces, len, Arc::default());
-                (0, len, Some(Arc::new(blob) as Arc<dyn Blob>))
-            }
-        };
-        let chain = Arc::new(Chain::new(steps.to_vec(), file.codecs()));
-        let source = blob.clone().unwrap_or_else(|| file.blob().clone());
-        let large = LargeChunks::new(file.decoding(), source, chain.clone(), element.len);
-        let index = Arc::new(OneChunk { location: ChunkLocation::At { at, len, mask: 0 }, large });
-        let chunks = Chunks::new(shape, index, chain, self.fill());
-        Ok(Located { array: self.array(Layout::Chunked(chunks)), blob })
-    }
-
     /// Returns how the data is stored.
     pub fn arrangement(&self, file: &File) -> Result<Arrangement> {
         let none = Arrangement { chunk: None, steps: vec![], is_one_piece: false, external: None };
@@ -279,30 +241,6 @@ impl Var {
                 StoredSize { bytes: index.stored_bytes()?, chunks: Some((all, stored, decoded)) }
             }
         })
-    }
-}
-
-/// The index of an array whose first chunk is stored, and no other.
-#[derive(Debug)]
-struct OneChunk {
-    location: ChunkLocation,
-    large: LargeChunks,
-}
-
-impl ChunkIndex for OneChunk {
-    fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
-        let total = count.iter().fold(1u64, |total, &len| total.saturating_mul(len));
-        let mut all = vec![ChunkLocation::Missing; total as usize];
-        if first.iter().all(|&at| at == 0)
-            && let Some(location) = all.first_mut()
-        {
-            *location = self.location;
-        }
-        Ok(all)
-    }
-
-    fn decoded(&self, location: ChunkLocation) -> Option<Arc<dyn Blob>> {
-        self.large.decoded(location)
     }
 }
 

@@ -7,9 +7,11 @@
 mod annotations;
 mod attributes;
 mod cdf;
+mod compressed;
 mod data;
 mod ndg;
 mod rasters;
+mod short;
 
 use std::collections::{BTreeMap, HashSet};
 

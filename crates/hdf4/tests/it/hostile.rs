@@ -358,26 +358,6 @@ fn data_past_the_end_of_the_file_is_an_error() {
 }
 
 #[test]
-fn compressed_data_of_less_than_a_row_is_an_error() {
-    let mut builder = Builder::default();
-    let (y, x) = (builder.dim("y", Some(2)), builder.dim("x", Some(2)));
-    let data = builder.add(tags::COMPRESSED, &[0x03, 0, 1, 0, 2]);
-    let vars: Vec<u16> = [0u32, 2, 4]
-        .map(|len| {
-            let part = builder.add(tags::SD | SPECIAL, &crate::build::compressed(len, data, RLE));
-            builder.dataset(&format!("v{len}"), &[y, x], INT16, Some(part), &[])
-        })
-        .to_vec();
-    builder.cdf(&[y, x], &vars, &[]);
-    let file = crate::open(builder.finish(100));
-    let found = Datasets::read(&file).unwrap();
-    assert_eq!(crate::values(&file, crate::named(&found, "v0")), [-32767; 4]);
-    let part = crate::named(&found, "v2");
-    assert!(part.locate(&file, part.shape.clone()).err().unwrap().to_string().contains("whole rows"));
-    assert_eq!(crate::values(&file, crate::named(&found, "v4")), [1, 2, -32767, -32767]);
-}
-
-#[test]
 fn a_dataset_whose_vgroup_is_damaged_is_told() {
     let mut builder = Builder::default();
     let x = builder.dim("x", Some(2));

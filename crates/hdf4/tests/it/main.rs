@@ -1,6 +1,7 @@
 //! Files that a small writer makes: every structure, what it becomes, what it costs, and what is damaged.
 
 mod build;
+mod compressed;
 mod decoded;
 mod elements;
 mod hostile;
@@ -12,8 +13,9 @@ mod sd;
 use std::sync::Arc;
 
 use ferrocdf_array::{Out, Selection, read};
+use ferrocdf_bytes::Result;
 use ferrocdf_codec::Codecs;
-use ferrocdf_hdf4::sd::{Datasets, Var};
+use ferrocdf_hdf4::sd::{Datasets, Located, Var};
 use ferrocdf_hdf4::{File, OpenNamed};
 use ferrocdf_store::{Blob, MemoryBlob};
 
@@ -35,11 +37,14 @@ fn values(file: &File, var: &Var) -> Vec<i16> {
 
 fn values_of(file: &File, var: &Var, shape: Vec<u64>) -> Vec<i16> {
     let selection = Selection::all(&shape);
-    let located = var.locate(file, shape).unwrap();
+    selected(file, &var.locate(file, shape).unwrap(), &selection).unwrap()
+}
+
+fn selected(file: &File, located: &Located, selection: &Selection) -> Result<Vec<i16>> {
     let mut out = vec![0i16; selection.elements().unwrap() as usize];
-    let blob = located.blob.unwrap_or_else(|| file.blob().clone());
-    let _ = read(&*blob, &located.array, &selection, Out::new(&mut out)).unwrap();
-    out
+    let blob = located.blob.as_ref().unwrap_or_else(|| file.blob());
+    let _ = read(&**blob, &located.array, selection, Out::new(&mut out))?;
+    Ok(out)
 }
 
 fn named<'d>(datasets: &'d Datasets, name: &str) -> &'d Var {

@@ -1,11 +1,12 @@
 //! Scientific Datasets.
 
+use ferrocdf_array::Selection;
 use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_hdf4::sd::Datasets;
 use ferrocdf_hdf4::tags;
 
 use crate::build::{Builder, DEFLATE, INT16, INT16_PC, SPECIAL, compressed};
-use crate::{big, named, open, open_beside, values, values_of};
+use crate::{big, named, open, open_beside, selected, values, values_of};
 
 fn deflated(bytes: &[u8]) -> Vec<u8> {
     let step = Step { id: 1.into(), name: String::new(), optional: false, params: vec![6] };
@@ -136,8 +137,6 @@ fn compressed_and_external_datasets_need_no_chunks() {
     let x = builder.dim("x", Some(3));
     let stored = builder.add(tags::COMPRESSED, &deflated(&big(&[1, 2, 3])));
     let whole = builder.add(tags::SD | SPECIAL, &compressed(6, stored, DEFLATE));
-    let stored = builder.add(tags::COMPRESSED, &deflated(&big(&[4, 5])));
-    let part = builder.add(tags::SD | SPECIAL, &compressed(4, stored, DEFLATE));
     let empty = builder.add(tags::COMPRESSED, &[]);
     let empty = builder.add(tags::SD | SPECIAL, &compressed(6, empty, DEFLATE));
     let [external, cut] = [4u32, 6].map(|len| {
@@ -145,15 +144,17 @@ fn compressed_and_external_datasets_need_no_chunks() {
             [&[0, 2][..], &len.to_be_bytes(), &1u32.to_be_bytes(), &4u32.to_be_bytes(), b"data"].concat();
         builder.add(tags::SD | SPECIAL, &header)
     });
-    let vars = [("whole", whole), ("part", part), ("empty", empty), ("external", external), ("cut", cut)]
+    let vars = [("whole", whole), ("empty", empty), ("external", external), ("cut", cut)]
         .map(|(name, data)| builder.dataset(name, &[x], INT16, Some(data), &[]));
     builder.cdf(&[x], &vars, &[]);
     let file = open_beside(builder.finish(16), "data", [&[0][..], &big(&[7, 8])].concat());
     let found = Datasets::read(&file).unwrap();
     assert_eq!(values(&file, named(&found, "whole")), [1, 2, 3]);
-    assert_eq!(values(&file, named(&found, "part")), [4, 5, -32767]);
     assert_eq!(values(&file, named(&found, "empty")), [-32767; 3]);
-    assert_eq!(values(&file, named(&found, "external")), [7, 8, -32767]);
+    let external = named(&found, "external").locate(&file, vec![3]).unwrap();
+    assert_eq!(selected(&file, &external, &Selection::slab(&[0], &[2])).unwrap(), [7, 8]);
+    let error = selected(&file, &external, &Selection::all(&[3])).unwrap_err().to_string();
+    assert!(error.contains("4 of the 6 bytes of the dataset"), "{error}");
     let error = named(&found, "cut").locate(&file, vec![3]).err().unwrap().to_string();
     assert!(error.contains("6 bytes from byte 1 of the file \"data\", which has 5 bytes"), "{error}");
     assert_eq!(named(&found, "external").arrangement(&file).unwrap().external.unwrap(), b"data");

@@ -247,6 +247,8 @@ mod tests {
     use ferrocdf_array::ChunkIndex as _;
     use ferrocdf_array::ChunkLocation;
 
+    use ferrocdf_store::testing::Rng;
+
     use super::*;
     use crate::block::tests::BlockSpace;
     use crate::chunks::DatasetChunks;
@@ -316,7 +318,22 @@ mod tests {
         for (number, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
             assert_eq!(found, wanted, "chunk {number}");
         }
+        check_counts(&chunks, &case.counts);
         blocks
+    }
+
+    /// Counts the stored chunks of boxes, some of which reach beyond the array.
+    fn check_counts(chunks: &DatasetChunks, counts: &[u64]) {
+        let mut rng = Rng::new(5);
+        for _ in 0..40 {
+            let first: Vec<u64> = counts.iter().map(|&count| rng.below(count + 1)).collect();
+            let count: Vec<u64> = counts.iter().map(|&count| rng.below(count.min(30) + 2)).collect();
+            let found = chunks.locate(&first, &count).unwrap();
+            let stored = found.iter().filter(|&&found| found != ChunkLocation::Missing).count() as u64;
+            let counted = |limit| chunks.count_stored(&first, &count, limit).unwrap().unwrap();
+            assert_eq!(counted(u64::MAX), stored, "{first:?} {count:?}");
+            assert_eq!(counted(3), stored.min(3), "{first:?} {count:?}");
+        }
     }
 
     const TREE: ChunkIndex = ChunkIndex::BTree2 { node: 2048, split: 100, merge: 40 };

@@ -11,6 +11,7 @@ pub(crate) mod extensible_array;
 pub(crate) mod fixed_array;
 mod pages;
 pub(crate) mod stored;
+mod stored_in_box;
 mod table;
 mod tree;
 mod walk;
@@ -18,7 +19,7 @@ mod walk;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use ferrocdf_array::{ChunkLocation, count_in_box};
+use ferrocdf_array::ChunkLocation;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::messages::{ChunkIndex, ChunkedLayout, Dataspace};
@@ -244,14 +245,7 @@ impl DatasetChunks {
 
 impl ferrocdf_array::ChunkIndex for DatasetChunks {
     fn count_stored(&self, first: &[u64], count: &[u64], limit: u64) -> Result<Option<u64>> {
-        match &self.finder {
-            Finder::Nothing => Ok(Some(0)),
-            Finder::Tree { kind, root, table } if first.len() == self.counts.len() => {
-                let table = table.get(|| tree::load(self, *kind, *root))?;
-                Ok(Some(count_in_box(&self.counts, (first, count), limit, |from| table.next(from))))
-            }
-            _ => Ok(None),
-        }
+        stored_in_box::count(self, first, count, limit)
     }
 
     fn generation(&self) -> u64 {

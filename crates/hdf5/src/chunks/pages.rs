@@ -3,6 +3,7 @@
 //! Entries are kept as the file has them, and taken apart one by one when asked for. Pages are read many at a time.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ferrocdf_bytes::Result;
@@ -36,6 +37,19 @@ impl Leaf {
         // Entries of a leaf are in memory.
         let at = (number - self.first) as usize * self.width;
         Some(bytes.get(at..at + self.width).and_then(|entry| ChunkEntry::decode(entry, sizes)))
+    }
+
+    /// Returns the number of the first chunk in a range that this leaf has an entry for; `None` if it has none. The range begins in the leaf.
+    pub fn next(&self, numbers: RangeInclusive<u64>, sizes: Sizes) -> Option<u64> {
+        let bytes = self.bytes.as_deref()?;
+        let at = (*numbers.start() - self.first) as usize * self.width;
+        let entries = bytes.get(at..)?.chunks_exact(self.width);
+        // An undefined address is all ones: the quick answer for most entries of a sparse array.
+        let mut stored = numbers.zip(entries).filter(|(_, entry)| {
+            entry[..sizes.offset].iter().any(|&byte| byte != 0xff)
+                && ChunkEntry::decode(entry, sizes).is_some()
+        });
+        stored.next().map(|(number, _)| number)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The chunks of a tree as a sorted table, which is kept as small as the numbers in it allow.
 
+use std::ops::RangeInclusive;
+
 use super::ChunkEntry;
 use crate::Address;
 
@@ -54,12 +56,14 @@ impl ChunkTable {
         Some(ChunkEntry { at, len, mask: self.masks.get(row).copied().unwrap_or_default() })
     }
 
-    /// The least number of a chunk of the table from a number on.
-    pub fn next(&self, from: u64) -> Option<u64> {
-        match self.numbers.is_empty() {
+    /// Returns the least number of a chunk of the table in a range.
+    pub fn next(&self, numbers: RangeInclusive<u64>) -> Option<u64> {
+        let from = *numbers.start();
+        let next = match self.numbers.is_empty() {
             true => Some(from).filter(|&from| from < self.addresses.len() as u64),
             false => self.numbers.get(self.numbers.partition_point(|&number| number < from)).copied(),
-        }
+        };
+        next.filter(|next| numbers.contains(next))
     }
 
     /// The entry of this chunk. `hint` is the row that was found last: neighbours are often asked for in turn.

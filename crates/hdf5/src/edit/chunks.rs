@@ -244,8 +244,8 @@ impl ChunkIndex for EditedChunks {
         let state = lock(&self.state);
         match (&state.map, &state.old) {
             (Some(map), _) if first.len() == map.room.len() => {
-                let next = |from: u64| map.spots.range(from..).next().map(|(&number, _)| number);
-                Ok(Some(count_in_box(&map.room, (first, count), limit, next)))
+                let next = |numbers| Ok(map.spots.range(numbers).next().map(|(&number, _)| number));
+                count_in_box(&map.room, (first, count), limit, next).map(Some)
             }
             (None, Some(old)) => old.count_stored(first, count, limit),
             (None, None) => Ok(Some(0)),
