@@ -46,13 +46,11 @@ fn what_was_never_written_has_the_fill_value() {
     let x = builder.dim("x", Some(4));
     let fill = builder.attribute("_FillValue", 22, 2, &big(&[77]));
     let wide = builder.attribute("_FillValue", 24, 4, &(-9999i32).to_be_bytes());
-    let short = builder.add(tags::SD, &big(&[1, 2]));
     let data = builder.reference();
     builder.put_unwritten(tags::SD, data);
     let vars = [
         builder.dataset("none", &[x], INT16, None, &[fill]),
         builder.dataset("unwritten", &[x], INT16, Some(data), &[]),
-        builder.dataset("short", &[x], INT16, Some(short), &[fill]),
         builder.dataset("wide", &[x], INT16, None, &[wide]),
     ];
     builder.cdf(&[x], &vars, &[]);
@@ -60,8 +58,25 @@ fn what_was_never_written_has_the_fill_value() {
     let found = Datasets::read(&file).unwrap();
     assert_eq!(values(&file, named(&found, "none")), [77; 4]);
     assert_eq!(values(&file, named(&found, "unwritten")), [-32767; 4]);
-    assert_eq!(values(&file, named(&found, "short")), [1, 2, 77, 77]);
     assert_eq!(values(&file, named(&found, "wide")), [-9999; 4]);
+}
+
+#[test]
+fn elements_behind_the_end_of_contiguous_data_are_an_error() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(4));
+    let short = builder.add(tags::SD, &big(&[1, 2]));
+    let var = builder.dataset("short", &[x], INT16, Some(short), &[]);
+    builder.cdf(&[x], &[var], &[]);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    let located = named(&found, "short").locate(&file, vec![4]).unwrap();
+    let read = |first, count| selected(&file, &located, &Selection::slab(&[first], &[count]));
+    assert_eq!(read(0, 2).unwrap(), [1, 2]);
+    for (first, count) in [(1, 2), (3, 1)] {
+        let error = read(first, count).unwrap_err().to_string();
+        assert!(error.contains("4 of the 8 bytes of the dataset"), "{error}");
+    }
 }
 
 #[test]
