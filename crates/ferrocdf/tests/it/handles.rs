@@ -59,8 +59,8 @@ fn a_variable_that_is_refused_is_not_left_half_defined() {
         (message(build(Atomic::Int).filter("deflate,12").create()), Code::EFILTER),
         (message(build(Atomic::Int).contiguous().deflate(1).create()), Code::EINVAL),
         (message(build(Atomic::Int).fill_value(1.5f32).create()), Code::EBADTYPE),
-        (message(build(Atomic::Int).quantize(ferrocdf::Quantization::BitRound, 3).create()), Code::EINVAL),
-        (message(build(Atomic::Float).quantize(ferrocdf::Quantization::BitRound, 24).create()), Code::EINVAL),
+        (message(build(Atomic::Int).quantize(Quantization::BitRound, 3).create()), Code::EINVAL),
+        (message(build(Atomic::Float).quantize(Quantization::BitRound, 24).create()), Code::EINVAL),
     ] {
         assert_eq!(refused.0, code, "{}", refused.1);
         assert!(refused.1.contains("variable \"w\""), "{}", refused.1);
@@ -130,7 +130,7 @@ fn names_and_scopes_that_no_file_can_have_are_refused_at_once() {
     }
     file.sync().unwrap();
     let bytes = file.bytes().unwrap();
-    assert_eq!(ferrocdf::File::from_bytes(bytes).unwrap().variables().count(), 2);
+    assert_eq!(File::from_bytes(bytes).unwrap().variables().count(), 2);
 }
 
 #[test]
