@@ -9,7 +9,7 @@ use ferrocdf_model::{Chunking, Endian, Filter, NamedCodec, Quantize, Storage, Va
 use super::Variable;
 use crate::quantize;
 
-/// A filter of a variable. It prints as [`VariableBuilder::filter`](super::VariableBuilder::filter) takes it, such as `zstd,3`.
+/// A filter of a variable. It prints with its parameters, such as `deflate,4`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableFilter {
     /// Registered name; the HDF5 number if it has none.
