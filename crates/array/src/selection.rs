@@ -1,5 +1,7 @@
 //! Selections: hyperslabs with strides.
 
+use std::fmt;
+
 use ferrocdf_bytes::{Code, Error, Result};
 use smallvec::SmallVec;
 
@@ -56,6 +58,14 @@ impl Selection {
     /// `EINVAL` for another number of dimensions, `ESTRIDE` for a stride of 0, `EINVALCOORDS` for a start outside the
     /// dimension (its length is a valid start if the count is 0), `EEDGE` for a last index outside.
     pub fn check(&self, shape: &[u64]) -> Result<()> {
+        self.check_named(shape, |dim| dim)
+    }
+
+    /// Checks the selection as [`Selection::check`] does; errors call each dimension by its name.
+    ///
+    /// # Errors
+    /// Those of [`Selection::check`].
+    pub fn check_named<N: fmt::Display>(&self, shape: &[u64], name: impl Fn(usize) -> N) -> Result<()> {
         let rank = shape.len();
         if self.start.len() != rank || self.count.len() != rank || self.stride.len() != rank {
             let what = format!(
@@ -68,11 +78,11 @@ impl Selection {
         }
         for (dim, &len) in shape.iter().enumerate() {
             if self.start[dim] > len {
-                return Err(self.outside(dim, len));
+                return Err(self.outside(dim, name(dim), len));
             }
         }
         if let Some(dim) = self.stride.iter().position(|&stride| stride == 0) {
-            return Err(Error::new(Code::ESTRIDE, format!("dimension {dim}: the stride is 0")));
+            return Err(Error::new(Code::ESTRIDE, format!("dimension {}: the stride is 0", name(dim))));
         }
         for (dim, &len) in shape.iter().enumerate() {
             let (start, count, stride) = (self.start[dim], self.count[dim], self.stride[dim]);
@@ -80,12 +90,13 @@ impl Selection {
                 continue;
             }
             if start == len {
-                return Err(self.outside(dim, len));
+                return Err(self.outside(dim, name(dim), len));
             }
             let last = (count - 1).checked_mul(stride).and_then(|reach| reach.checked_add(start));
             if last.is_none_or(|last| last >= len) {
                 let what = format!(
-                    "dimension {dim}: start {start}, count {count} and stride {stride} reach beyond its length {len}"
+                    "dimension {}: start {start}, count {count} and stride {stride} reach beyond its length {len}",
+                    name(dim)
                 );
                 return Err(Error::new(Code::EEDGE, what));
             }
@@ -130,8 +141,8 @@ impl Selection {
         })
     }
 
-    fn outside(&self, dim: usize, len: u64) -> Error {
-        let what = format!("dimension {dim}: start {} is outside its length {len}", self.start[dim]);
+    fn outside(&self, dim: usize, name: impl fmt::Display, len: u64) -> Error {
+        let what = format!("dimension {name}: start {} is outside its length {len}", self.start[dim]);
         Error::new(Code::EINVALCOORDS, what)
     }
 }

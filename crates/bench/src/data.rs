@@ -257,7 +257,7 @@ fn floats(path: &Path) -> ferrocdf::Result<()> {
 
 /// Floats as CDL, ten to a line.
 fn cdl(path: &Path, count: usize) -> ferrocdf::Result<()> {
-    let failed = |error: &std::io::Error| ferrocdf::Error::system(error, path.display());
+    let failed = |error: std::io::Error| ferrocdf::Error::system(error, path.display());
     let write = || -> std::io::Result<()> {
         let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
         writeln!(
@@ -278,7 +278,7 @@ fn cdl(path: &Path, count: usize) -> ferrocdf::Result<()> {
         }
         out.flush()
     };
-    write().map_err(|error| failed(&error))
+    write().map_err(|error| failed(error))
 }
 
 /// The CDL of a file of many variables with attributes.
@@ -297,5 +297,5 @@ fn many_cdl(path: &Path, vars: usize, attrs: usize) -> ferrocdf::Result<()> {
         let _ = writeln!(out, " variable_{var} = 1, 2, 3, 4 ;\n");
     }
     out.push_str("}\n");
-    std::fs::write(path, out).map_err(|error| ferrocdf::Error::system(&error, path.display()))
+    std::fs::write(path, out).map_err(|error| ferrocdf::Error::system(error, path.display()))
 }

@@ -10,5 +10,5 @@ mod error;
 mod lookup3;
 
 pub use coder::{Bytes, Coder, Decoder, Dumper, Encoder, Order, Record, Sizer};
-pub use error::{Code, Context, Details, Error, Result};
+pub use error::{Code, Context, Details, Error, ErrorKind, Result};
 pub use lookup3::lookup3;

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example attributes`
 
-use ferrocdf::{Code, Result};
+use ferrocdf::Result;
 
 fn main() -> Result<()> {
     let path = std::env::temp_dir().join(format!("ferrocdf-attributes-{}.nc", std::process::id()));
@@ -18,13 +18,13 @@ fn main() -> Result<()> {
     let file = ferrocdf::open(&path)?;
     let packed = file.variable("packed")?;
     // Numbers are converted to the type that is asked for, if they are in its range.
-    let scale: f32 = packed.attribute("scale_factor")?.try_into()?;
-    let range: Vec<i64> = packed.attribute("valid_range")?.try_into()?;
+    let scale: f32 = packed.attribute("scale_factor")?;
+    let range: Vec<i64> = packed.attribute("valid_range")?;
     assert_eq!((scale, &*range), (0.01, &[-30_000, 30_000][..]));
-    let error = u8::try_from(packed.attribute("valid_range")?).unwrap_err();
+    let error = packed.attribute::<u8>("valid_range").unwrap_err();
     println!("{error}");
-    assert_eq!(packed.attribute("comment").unwrap_err().code, Code::ENOTATT);
-    for (name, values) in packed.attributes() {
+    assert_eq!(packed.find_attribute::<String>("comment")?, None);
+    for (name, values) in packed.attributes()? {
         println!("{name}: {values:?}");
     }
     std::fs::remove_file(&path).expect("it was written above");

@@ -37,7 +37,7 @@ fn print_group(group: &Group<'_>) -> Result<()> {
         println!("    {dimension}");
     }
     for variable in group.variables() {
-        let units: String = variable.attribute("units")?.try_into()?;
+        let units: String = variable.attribute("units")?;
         println!("    {variable} in {units}");
     }
     group.groups().iter().try_for_each(print_group)

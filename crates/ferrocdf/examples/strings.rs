@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     println!("{:?}", names.get_strings(..)?);
     assert_eq!(names.get_string([2])?, "Tromsø");
     assert_eq!(file.variable("code")?.get_text((0, ..))?, "ENAL");
-    let keywords: Vec<String> = file.attribute("keywords")?.try_into()?;
+    let keywords: Vec<String> = file.attribute("keywords")?;
     assert_eq!(keywords, ["weather", "coast"]);
     std::fs::remove_file(&path).expect("it was written above");
     Ok(())

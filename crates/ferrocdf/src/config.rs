@@ -1,5 +1,6 @@
 //! Settings of the whole process.
 
+use ferrocdf_array::InUse;
 use ferrocdf_bytes::{Code, Error, Result};
 
 use crate::{array, plugins};
@@ -35,23 +36,21 @@ pub enum FilterChoice {
 }
 
 impl Config {
-    /// Applies the settings to this process. Threads and cache are set once, before data is first read or written.
+    /// Applies the settings to this process, all or none. Threads and cache are set once, before data is first read or written.
     ///
     /// # Errors
     /// `NC_EINVAL` for another number of threads or another size of the cache than those in use.
     pub fn apply(self) -> Result<()> {
-        let in_use = |what: &str, used: usize| {
+        array::configure(self.threads, self.cache).map_err(|setting| {
+            let (what, used) = match setting {
+                InUse::Threads(count) => ("number of threads", count),
+                InUse::Cache(bytes) => ("size of the cache", bytes),
+            };
             let what = format!(
-                "{what} cannot change any more: {used} is in use; apply settings before the first read or write"
+                "the {what} cannot change any more: {used} is in use; apply settings before the first read or write"
             );
             Error::new(Code::EINVAL, what)
-        };
-        if let Some(count) = self.threads {
-            array::set_threads(count).map_err(|used| in_use("the number of threads", used))?;
-        }
-        if let Some(bytes) = self.cache {
-            array::set_cache_budget(bytes).map_err(|used| in_use("the size of the cache", used))?;
-        }
+        })?;
         if let Some(filters) = self.filters {
             plugins::prefer(filters == FilterChoice::Plugins);
         }

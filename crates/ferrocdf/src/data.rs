@@ -1,7 +1,7 @@
 //! Reading and writing elements: from a variable id and a selection to the engine.
 
 use ferrocdf_array::{Element, In, Index, Kind, Out, RangeCheck, Selection};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_model::{Atomic, Attr, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::skipping_zeros;
 
@@ -41,7 +41,8 @@ impl File {
         let model = self.model();
         self.named(check_id(&model, var))?;
         // A wrong selection shall not cost memory.
-        self.named(selection.check(&model.shape(var)).map_err(|error| error.at(model.var_path(var))))?;
+        let checked = check_selection(&model, var, selection, &model.shape(var));
+        self.named(checked.at_path(|| model.var_path(var)))?;
         let count = elements(selection)?;
         let Type::Atomic(atomic) = model.var(var).ty else { return self.trees(var, selection) };
         with_number!(atomic, variant => {
@@ -101,7 +102,7 @@ impl File {
         let state = self.read_state();
         check_id(state.model(), var).ok()?;
         let error = state.driver().inspect().unreadable_data(var)?;
-        Some(error.at(state.model().var_path(var)).at(self.path().display()))
+        Some(error.at_path(state.model().var_path(var)).at(self.path().display()))
     }
 
     /// The value that elements of a variable have which were never written, one of its type; `None` if nobody set one and
@@ -187,7 +188,7 @@ impl FileMut {
         self.named(state.commit().and_then(|()| check_id(state.model(), var)))?;
         let done = state.blob_mut().map(drop).and_then(|()| {
             let shape = reached(state.model(), var, selection);
-            selection.check(&shape)?;
+            check_selection(state.model(), var, selection, &shape)?;
             or_as_long(state, var, |state| {
                 grow(state, var, &shape)?;
                 let (model, writer) = state.writer()?;
@@ -205,6 +206,12 @@ fn check_id(model: &Model, var: VarId) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(Code::ENOTVAR, format!("no variable has the id {}", var.0)))
+}
+
+/// Checks a selection of a variable of this shape. Errors have the names of dimensions.
+pub(crate) fn check_selection(model: &Model, var: VarId, selection: &Selection, shape: &[u64]) -> Result<()> {
+    let dims = &model.var(var).dims;
+    selection.check_named(shape, |place| format!("\"{}\"", model.dim(dims[place]).name))
 }
 
 /// The shape of a variable once its unlimited dimensions are long enough for a selection.
@@ -257,7 +264,7 @@ fn write_grown(
     state.blob_mut()?;
     let text = takes_text(state, var)?;
     let shape = reached(state.model(), var, selection);
-    selection.check(&shape)?;
+    check_selection(state.model(), var, selection, &shape)?;
     if selection.elements() == Some(0) {
         return Ok(RangeCheck::InRange);
     }

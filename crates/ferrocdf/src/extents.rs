@@ -54,7 +54,9 @@ impl Extents {
             Extents::Each(extents) => extents,
         };
         if extents.len() != shape.len() {
-            let what = format!("{} extents for a variable of {} dimensions", extents.len(), shape.len());
+            let plural = if shape.len() == 1 { "" } else { "s" };
+            let what =
+                format!("{} extents for a variable of {} dimension{plural}", extents.len(), shape.len());
             return Err(Error::new(Code::EINVALCOORDS, what));
         }
         let mut selection = Selection::all(&[]);

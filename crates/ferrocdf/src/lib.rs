@@ -15,7 +15,7 @@
 //!
 //! let file = ferrocdf::open(&path)?;
 //! let coolness = file.variable("coolness")?;
-//! let units: String = coolness.attribute("units")?.try_into()?;
+//! let units: String = coolness.attribute("units")?;
 //! assert_eq!(coolness.shape(), [2, 3]);
 //! assert_eq!(coolness.get_values::<f64, _>((.., 1))?, [2.5, 0.5]);
 //! assert_eq!(coolness.get_value::<i32, _>([0, 2])?, 4);
@@ -63,14 +63,14 @@ use std::path::Path;
 
 pub use ferrocdf_array as array;
 pub use ferrocdf_array::{Element, In, Out, RangeCheck, Selection};
-pub use ferrocdf_bytes::{Code, Context, Error, Result};
+pub use ferrocdf_bytes::{Code, Context, Error, ErrorKind, Result};
 pub use ferrocdf_classic::{Alignment, kind_of};
 pub use ferrocdf_codec::{readers_without_numcodecs, registered_name as filter_name, spec};
 pub use ferrocdf_hdf5::ChunkCounts;
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{
     Atomic, Attr, Class, Container, DataModel, DimId, Endian, Format, GroupId, Model, Name, Owner,
-    Quantization, Type, UserType, Value, Values, VarId,
+    Quantization, Quantize, Type, UserType, Value, Values, VarId,
 };
 #[cfg(feature = "remote")]
 pub use ferrocdf_remote as remote;
@@ -82,7 +82,10 @@ pub use driver::{DataSources, Shapeless};
 pub use elements::atomic_of;
 pub use extents::{Extent, Extents, every};
 pub use file::{File, FileMut};
-pub use handles::{Dimension, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut};
+pub use handles::{
+    Dimension, FromValues, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableFilter,
+    VariableMut,
+};
 pub use location::{Location, Url};
 pub use nc4::{
     check_available, check_filter, chosen_chunks, chunk_fits, define_filter, is_reserved_attribute,

@@ -251,23 +251,18 @@ pub fn bytes_mut(values: &mut Values) -> &mut [u8] {
 /// # Errors
 /// `NC_EINVAL` for another number of bytes than the type has, `NC_EBADTYPE` for a type that is no integer.
 pub fn integer(atomic: Atomic, from: &[u8]) -> Result<i128> {
-    if from.len() != atomic.size() {
-        let what = format!("{} bytes are no value of type {atomic}", from.len());
-        return Err(Error::new(Code::EINVAL, what));
+    /// Reads the number for each pair of a netCDF type and its Rust type.
+    macro_rules! number {
+        ($($atomic:ident $number:ty),*) => {
+            match atomic {
+                $(Atomic::$atomic => from.try_into().map(|bytes| <$number>::from_ne_bytes(bytes).into()),)*
+                _ => return Err(Error::new(Code::EBADTYPE, format!("{atomic} is no integer"))),
+            }
+        };
     }
-    let mut values = zeros(atomic, 1)?;
-    bytes_mut(&mut values).copy_from_slice(from);
-    Ok(match values {
-        Values::Byte(list) => list[0].into(),
-        Values::Ubyte(list) => list[0].into(),
-        Values::Short(list) => list[0].into(),
-        Values::Ushort(list) => list[0].into(),
-        Values::Int(list) => list[0].into(),
-        Values::Uint(list) => list[0].into(),
-        Values::Int64(list) => list[0].into(),
-        Values::Uint64(list) => list[0].into(),
-        _ => return Err(Error::new(Code::EBADTYPE, format!("{atomic} is no integer"))),
-    })
+    let number = number!(Byte i8, Ubyte u8, Short i16, Ushort u16, Int i32, Uint u32, Int64 i64, Uint64 u64);
+    number
+        .map_err(|_| Error::new(Code::EINVAL, format!("{} bytes are no value of type {atomic}", from.len())))
 }
 
 #[cfg(test)]

@@ -9,14 +9,14 @@ use ferrocdf_model::{Quantization, Quantize};
 use ferrocdf_store::MemoryBlob;
 
 /// The attributes that say that a variable is quantized, with the way.
-pub(crate) const ATTRIBUTES: [(&[u8], Quantization); 3] = [
-    (b"_QuantizeBitGroomNumberOfSignificantDigits", Quantization::BitGroom),
-    (b"_QuantizeGranularBitRoundNumberOfSignificantDigits", Quantization::GranularBitRound),
-    (b"_QuantizeBitRoundNumberOfSignificantBits", Quantization::BitRound),
+pub(crate) const ATTRIBUTES: [(&str, Quantization); 3] = [
+    ("_QuantizeBitGroomNumberOfSignificantDigits", Quantization::BitGroom),
+    ("_QuantizeGranularBitRoundNumberOfSignificantDigits", Quantization::GranularBitRound),
+    ("_QuantizeBitRoundNumberOfSignificantBits", Quantization::BitRound),
 ];
 
 /// The attribute of a way.
-pub(crate) fn attribute(way: Quantization) -> &'static [u8] {
+pub(crate) fn attribute(way: Quantization) -> &'static str {
     let [(groom, _), (granular, _), (round, _)] = ATTRIBUTES;
     match way {
         Quantization::BitGroom => groom,

@@ -199,7 +199,7 @@ fn edit(data: &[u8]) {
     let again =
         File::from_bytes(bytes).unwrap_or_else(|error| panic!("an edited file does not open: {error}"));
     if defined.is_ok() {
-        assert!(again.attribute("history").is_ok());
+        assert!(again.attribute::<Values>("history").is_ok());
     }
     if let (Ok(var), true) = (added, wrote) {
         let rank = again.model().shape(var).len();
@@ -255,7 +255,7 @@ fn edit_netcdf4(data: &[u8]) {
 fn has_what_was_added(file: &FileMut) {
     let Ok(bytes) = file.bytes() else { return };
     let Ok(again) = File::from_bytes(bytes) else { return };
-    assert!(again.attribute("history").is_ok());
+    assert!(again.attribute::<Values>("history").is_ok());
     let added = again.variable("added").and_then(|var| var.get_values::<i8, _>(..)).ok();
     assert_eq!(added, Some(vec![42, 43]));
 }

@@ -3,7 +3,7 @@
 //! Checksums are taken of the elements as they are, then bytes are shuffled, then the others follow in the order in which
 //! they were asked for. Reading goes the other way. (netCDF-4 Filter Support, "Multiple Filters".)
 
-use crate::entities::Storage;
+use crate::entities::{NamedCodec, Storage};
 
 /// A filter by its HDF5 number, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,11 +65,16 @@ impl Storage {
 
     /// The HDF5 numbers of all filters and named codecs in the order they are applied; 0 for a named codec.
     pub fn filter_ids(&self) -> Vec<u32> {
-        let mut ids: Vec<u32> = self.filters.iter().map(|filter| filter.id).collect();
-        for codec in self.named_codecs.iter().rev() {
-            ids.insert(codec.filters_before.min(self.filters.len()), 0);
+        self.in_order(|filter| filter.id, |_| 0)
+    }
+
+    /// Maps all filters and named codecs, in the order they are applied.
+    pub fn in_order<T>(&self, filter: impl Fn(&Filter) -> T, codec: impl Fn(&NamedCodec) -> T) -> Vec<T> {
+        let mut all: Vec<T> = self.filters.iter().map(filter).collect();
+        for named in self.named_codecs.iter().rev() {
+            all.insert(named.filters_before.min(self.filters.len()), codec(named));
         }
-        ids
+        all
     }
 
     /// Takes a filter away.
@@ -81,7 +86,6 @@ impl Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entities::NamedCodec;
 
     #[test]
     fn named_codecs_have_the_number_0_among_filters() {

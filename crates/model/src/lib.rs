@@ -13,6 +13,7 @@ mod format;
 mod model;
 mod name;
 mod named;
+mod paths;
 mod types;
 mod values;
 

@@ -199,14 +199,6 @@ impl Model {
         group.var_index.find(group.vars.len(), |at| &self.var(group.vars[at]).name, &Name::wanted(name))
     }
 
-    /// The variable at a path such as `/model/wind`, or of a name in the root group.
-    pub fn find_var_at(&self, path: &[u8]) -> Option<VarId> {
-        let mut steps = path.strip_prefix(b"/").unwrap_or(path).split(|&byte| byte == b'/');
-        let name = steps.next_back()?;
-        let group = steps.try_fold(GroupId::ROOT, |group, step| self.find_group(group, step))?;
-        self.find_var(group, name)
-    }
-
     /// The group called `name` in this group.
     pub fn find_group(&self, parent: GroupId, name: &[u8]) -> Option<GroupId> {
         let name = Name::wanted(name);
@@ -219,7 +211,7 @@ impl Model {
         self.group(group).types.iter().copied().find(|&id| self.user_type(id).name.as_bytes() == &*name)
     }
 
-    /// The attribute called `name`.
+    /// The attribute called `name`, if it could be read; [`Attrs::failure`] says why it could not.
     pub fn find_attr(&self, owner: Owner, name: &[u8]) -> Option<&Attr> {
         self.attrs(owner).find(&Name::wanted(name))
     }
@@ -227,20 +219,6 @@ impl Model {
     /// This group, its parent, and so on up to the root.
     pub fn and_parents(&self, group: GroupId) -> impl Iterator<Item = GroupId> + Clone {
         std::iter::successors(Some(group), |&id| self.group(id).parent)
-    }
-
-    /// The path of a group: `/` for the root, else `/a/b`.
-    pub fn group_path(&self, group: GroupId) -> String {
-        let mut names: Vec<_> = self.and_parents(group).map(|id| self.group(id).name.to_str()).collect();
-        names.reverse();
-        if names.len() == 1 { "/".to_string() } else { names.join("/") }
-    }
-
-    /// The path of a variable, such as `/a/b/temperature`.
-    pub fn var_path(&self, var: VarId) -> String {
-        let var = self.var(var);
-        let group = self.group_path(var.group);
-        format!("{}/{}", group.trim_end_matches('/'), var.name)
     }
 
     /// The lengths of a variable's dimensions as they are now.
@@ -454,14 +432,14 @@ impl Model {
         Ok(())
     }
 
-    /// Removes an attribute. Fails with `NC_ENOTATT`.
+    /// Removes an attribute. Fails with `NC_ENOTATT`, and as reading the attributes did if it is not among those that could be read.
     pub fn del_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>) -> Result<Values> {
         self.attrs_mut(owner).to_change()?;
         let at = self.attr_position(owner, name.as_ref())?;
         Ok(self.attrs_mut(owner).remove(at).value)
     }
 
-    /// Renames an attribute. Fails with `NC_ENOTATT`, `NC_ENAMEINUSE`.
+    /// Renames an attribute. Fails as [`Model::del_attr`] does, and with `NC_ENAMEINUSE`.
     pub fn rename_attr(&mut self, owner: Owner, name: impl AsRef<[u8]>, to: Name) -> Result<()> {
         self.attrs_mut(owner).to_change()?;
         let at = self.attr_position(owner, name.as_ref())?;
@@ -565,10 +543,12 @@ impl Model {
     }
 
     fn attr_position(&self, owner: Owner, name: &[u8]) -> Result<usize> {
-        let wanted = Name::wanted(name);
-        let missing =
-            || Error::new(Code::ENOTATT, format!("no attribute \"{}\"", String::from_utf8_lossy(name)));
-        self.attrs(owner).position(&wanted).ok_or_else(missing)
+        let attrs = self.attrs(owner);
+        let missing = || match attrs.failure() {
+            Some(failure) => failure.clone().at_path(self.owner_path(owner)),
+            None => Error::new(Code::ENOTATT, format!("no attribute \"{}\"", String::from_utf8_lossy(name))),
+        };
+        attrs.position(&Name::wanted(name)).ok_or_else(missing)
     }
 
     /// Checks that variables and attributes may have a type. Fails with `NC_EBADTYPE`, and with `NC_ESTRICTNC3` in

@@ -168,6 +168,20 @@ impl Class {
             Class::Enum { base, .. } => base.size(),
         }
     }
+
+    /// Returns the name of a value of an enumeration; `None` if it has none, and for other types.
+    pub fn member_name(&self, value: i128) -> Option<&Name> {
+        let member = self.members().iter().find(|(_, of)| *of == value);
+        member.map(|(name, _)| name)
+    }
+
+    /// Returns names and values of an enumeration, in definition order; none for other types.
+    pub fn members(&self) -> &[(Name, i128)] {
+        match self {
+            Class::Enum { members, .. } => members,
+            _ => &[],
+        }
+    }
 }
 
 /// A field of a compound type.

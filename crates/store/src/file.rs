@@ -99,7 +99,7 @@ impl FileBlob {
 
     /// Waits until the directory entry of the file is on disk (`fsync` of its folder).
     pub fn sync_name(&self) -> Result<()> {
-        let opened = |error| self.failed(format_args!("opening its folder"), &error);
+        let opened = |error| self.failed(format_args!("opening its folder"), error);
         // The folder of the file that a link leads to, not the folder of the link.
         let path = self.path.canonicalize().map_err(opened)?;
         let folder = File::open(path.parent().unwrap_or(Path::new("/"))).map_err(opened)?;
@@ -109,7 +109,7 @@ impl FileBlob {
     /// Waits until the directory entries of its folder are on disk.
     pub(crate) fn sync_folder(&self, folder: &File) -> Result<()> {
         let done = uninterrupted(|| Ok(rustix::fs::fsync(folder)?));
-        done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), &e))
+        done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), e))
     }
 
     /// Returns the open file.
@@ -153,11 +153,11 @@ impl FileBlob {
     }
 
     fn with(options: &mut OpenOptions, path: &Path) -> Result<Self> {
-        let file = options.open(path).map_err(|error| Error::system(&error, path.display()))?;
+        let file = options.open(path).map_err(|error| Error::system(error, path.display()))?;
         Ok(Self::of(file, path))
     }
 
-    fn failed(&self, doing: std::fmt::Arguments<'_>, error: &io::Error) -> Error {
+    fn failed(&self, doing: std::fmt::Arguments<'_>, error: io::Error) -> Error {
         Error::system(error, format_args!("{}: {doing}", self.path.display()))
     }
 }
@@ -175,7 +175,7 @@ impl Drop for FileBlob {
 
 impl Blob for FileBlob {
     fn size(&self) -> Result<u64> {
-        let meta = self.file.metadata().map_err(|e| self.failed(format_args!("asking its size"), &e))?;
+        let meta = self.file.metadata().map_err(|e| self.failed(format_args!("asking its size"), e))?;
         Ok(meta.len())
     }
 
@@ -187,7 +187,7 @@ impl Blob for FileBlob {
                 Ok(got) => done += got,
                 Err(e) => {
                     let len = into.len();
-                    return Err(self.failed(format_args!("reading {len} bytes at byte {at}"), &e));
+                    return Err(self.failed(format_args!("reading {len} bytes at byte {at}"), e));
                 }
             }
         }
@@ -222,7 +222,7 @@ impl BlobMut for FileBlob {
         let mut next = at;
         for piece in std::iter::once(first).chain(rest.chunks(PIECE)) {
             let done = write_whole(&self.file, piece, next);
-            done.map_err(|e| self.failed(format_args!("writing {} bytes at byte {at}", from.len()), &e))?;
+            done.map_err(|e| self.failed(format_args!("writing {} bytes at byte {at}", from.len()), e))?;
             next += piece.len() as u64;
         }
         Ok(())
@@ -235,7 +235,7 @@ impl BlobMut for FileBlob {
         }
         // Not `File::set_len`: it repeats an interrupted call for ever.
         let done = uninterrupted(|| Ok(rustix::fs::ftruncate(&self.file, size)?));
-        done.map_err(|e| self.failed(format_args!("setting its size to {size} bytes"), &e))
+        done.map_err(|e| self.failed(format_args!("setting its size to {size} bytes"), e))
     }
 
     fn keeps_holes(&self) -> bool {
@@ -244,7 +244,7 @@ impl BlobMut for FileBlob {
 
     fn sync(&self) -> Result<()> {
         let done = uninterrupted(|| Ok(rustix::fs::fdatasync(&self.file)?));
-        done.map_err(|e| self.failed(format_args!("flushing it to disk"), &e))
+        done.map_err(|e| self.failed(format_args!("flushing it to disk"), e))
     }
 }
 

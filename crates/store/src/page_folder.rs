@@ -66,7 +66,7 @@ impl PageFolder {
     pub fn open(folder: impl Into<PathBuf>, limit: u64) -> Result<PageFolder> {
         let folder = folder.into().join(PAGES);
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-        made.map_err(|error| Error::system(&error, folder.display()))?;
+        made.map_err(|error| Error::system(error, folder.display()))?;
         let used = pages(&folder).iter().map(|page| page.bytes).sum();
         Ok(PageFolder { folder, limit, used: Mutex::new(used) })
     }

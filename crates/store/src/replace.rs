@@ -100,7 +100,7 @@ pub fn resolve_links(path: &Path) -> Option<PathBuf> {
 /// Makes `bytes` the content of the file at a path. After an error the file is unchanged, or does not exist if it did not before.
 /// A file that cannot be replaced is overwritten in place, and an error may then leave a part of the bytes.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |error: io::Error| Error::system(&error, path.display());
+    let failed = |error: io::Error| Error::system(error, path.display());
     match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => return std::fs::write(path, bytes).map_err(failed),
         Ok(_) => {}
@@ -145,7 +145,7 @@ impl ReplaceableFile {
         }
         let what = "another writer replaced the file; what was written since then is lost; open it again";
         Err(Error::system(
-            &io::Error::from(Errno::STALE),
+            io::Error::from(Errno::STALE),
             format_args!("{}: {what}", current.path().display()),
         ))
     }
@@ -179,15 +179,15 @@ impl BlobMut for ReplaceableFile {
         let old = self.current();
         let Some(path) = &self.path else { return Ok(false) };
         let Some(Replacement { file, folder }) = Replacement::new(&old, path) else { return Ok(false) };
-        let failed = |doing: &str, error: &io::Error| {
+        let failed = |doing: &str, error: io::Error| {
             Error::system(error, format_args!("{}: {doing}", old.path().display()))
         };
         let handle = file.as_file().try_clone();
-        let new = FileBlob::of(handle.map_err(|error| failed("making its new content", &error))?, old.path());
+        let new = FileBlob::of(handle.map_err(|error| failed("making its new content", error))?, old.path());
         write(&new)?;
         // The bytes must be on disk before the rename is.
         new.sync()?;
-        file.persist(path).map_err(|error| failed("putting its new content in place", &error.error))?;
+        file.persist(path).map_err(|error| failed("putting its new content in place", error.error))?;
         *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
         Ok(true)

@@ -131,7 +131,7 @@ pub fn local(path: PathBuf) -> PathBuf {
 fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| match error.kind() {
         ErrorKind::IsADirectory => Error::new(Code::ENOTNC, "it is a folder").at(path.display()),
-        _ => Error::system(&error, path.display()),
+        _ => Error::system(error, path.display()),
     })
 }
 

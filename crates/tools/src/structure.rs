@@ -28,7 +28,7 @@ pub fn main(args: Vec<OsString>) -> u8 {
 
 fn print(path: &Path, out: &mut dyn Write) -> Result<()> {
     let written = location(path)?.write_structure(out);
-    out.flush().map_err(|error| Error::system(&error, "standard output"))?;
+    out.flush().map_err(|error| Error::system(error, "standard output"))?;
     written
 }
 

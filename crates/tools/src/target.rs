@@ -64,7 +64,7 @@ impl Target {
             let object = location.resolved()?.into_owned();
             return Ok(Target { given, temporary: far_temporary()?, way: Way::Put(object), lock: None });
         }
-        let failed = |error: io::Error| Error::system(&error, given.display());
+        let failed = |error: io::Error| Error::system(error, given.display());
         let Some(target) = resolve_links(&given) else { return Self::copied(given, None) };
         let lock = match fs::metadata(&target) {
             Ok(meta) if meta.is_file() => Some(locked(&target, &given)?),
@@ -110,7 +110,7 @@ impl Target {
         let Location::Path(path) = &location else {
             return Ok(Target { temporary: given.clone(), given, way: Way::Direct(location), lock: None });
         };
-        let failed = |error: io::Error| Error::system(&error, given.display());
+        let failed = |error: io::Error| Error::system(error, given.display());
         let path = path.components().as_path().to_path_buf();
         let path = resolve_links(&path).unwrap_or(path);
         let has_others = match fs::read_dir(&path) {
@@ -138,7 +138,7 @@ impl Target {
     fn copied(given: PathBuf, lock: Option<FileBlob>) -> Result<Target> {
         // Found before the work, not after it.
         let opened = OpenOptions::new().write(true).open(&given);
-        opened.map_err(|error| Error::system(&error, given.display()))?;
+        opened.map_err(|error| Error::system(error, given.display()))?;
         Ok(Target { given, temporary: far_temporary()?, way: Way::Copy, lock })
     }
 
@@ -161,7 +161,7 @@ impl Target {
 
     /// Puts the complete file in the place of the target.
     pub fn replace(self) -> Result<()> {
-        let failed = |error: io::Error| Error::system(&error, self.given.display());
+        let failed = |error: io::Error| Error::system(error, self.given.display());
         // With `FERROCDF_SYNC=disk` the bytes reach the disk before the name, and both before the tool ends.
         let is_durable = CreateOptions::default().durable;
         if is_durable && self.temporary.is_file() {
@@ -298,7 +298,7 @@ fn locked(path: &Path, given: &Path) -> Result<FileBlob> {
 /// Makes an empty file in the folder for temporary files.
 fn far_temporary() -> Result<PathBuf> {
     let folder = std::env::temp_dir();
-    make_temporary(&folder.join("target"), None).map_err(|error| Error::system(&error, folder.display()))
+    make_temporary(&folder.join("target"), None).map_err(|error| Error::system(error, folder.display()))
 }
 
 /// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now. The process uses each

@@ -22,7 +22,7 @@ pub fn run(path: &Path, out: &mut dyn Write) -> Result<()> {
         return Err(Error::new(Code::EINVAL, what));
     };
     let all = Selection::all(&model.shape(var));
-    let failed = |error: std::io::Error| Error::system(&error, "writing the elements");
+    let failed = |error: std::io::Error| Error::system(error, "writing the elements");
     let mut text = String::from("[");
     let mut is_first = true;
     if all.elements().is_none_or(|count| count > 0) {

@@ -13,7 +13,7 @@ use crate::open::paths::as_path;
 
 /// Returns the code of the system for a file that cannot be opened.
 fn opening(name: &[u8], error: IoError) -> Error {
-    Error::system(&error, name.escape_ascii())
+    Error::system(error, name.escape_ascii())
 }
 
 fn moving(name: &[u8], error: IoError) -> Error {

@@ -76,7 +76,7 @@ pub(crate) unsafe fn create(request: &OpenRequest<'_>, size: usize) -> Result<Op
 
 /// How a file begins. Fails with `NC_ENOTNC` for one that is too short to be of any format.
 fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
-    let failed = |error: std::io::Error| Error::system(&error, path.display());
+    let failed = |error: std::io::Error| Error::system(error, path.display());
     let mut file = std::fs::File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.len() <= MAGIC_LEN as u64 {
         return fail(

@@ -81,7 +81,7 @@ impl<'a> TextSource<'a> {
                 Ok(0) => self.ended = true,
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => self.fail(Error::system(&error, "reading CDL")),
+                Err(error) => self.fail(Error::system(error, "reading CDL")),
             }
         }
     }

@@ -314,7 +314,7 @@ fn wrong(store: &str, syncs: &[u64]) -> Option<String> {
             }
         }
     }
-    let missing = syncs.iter().find(|number| file.attribute(&format!("at_{number}")).is_err());
+    let missing = syncs.iter().find(|number| file.attribute::<Values>(&format!("at_{number}")).is_err());
     missing.map(|number| format!("attribute at_{number} is not there"))
 }
 

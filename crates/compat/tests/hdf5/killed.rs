@@ -107,7 +107,7 @@ fn wrong(path: &Path, synced: u64) -> Option<String> {
     }
     let missing = (1..=synced / SYNC)
         .map(|turn| turn * SYNC)
-        .find(|number| file.attribute(&format!("at_{number}")).is_err());
+        .find(|number| file.attribute::<ferrocdf::Values>(&format!("at_{number}")).is_err());
     missing.map(|number| format!("attribute at_{number} is not there"))
 }
 

@@ -154,7 +154,7 @@ fn names_are_normalized_and_found() {
         let file = ferrocdf::open(pair.theirs()).unwrap();
         assert!(file.dimension("\u{e9}te\u{301}").is_ok());
         let variable = file.variable("\u{6e29}\u{5ea6} 1").unwrap();
-        assert_eq!(variable.attribute("\u{e5} unit"), Ok("\u{b0}C".into()));
+        assert_eq!(variable.attribute("\u{e5} unit"), Ok("\u{b0}C".to_string()));
     }
 }
 

@@ -208,9 +208,7 @@ fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     }
     let dims = target.model().var(to_var).dims.clone();
     dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
-    let (model, writer) = target.writer()?;
-    let Some(chunks) = writer.chunks_to_write(model, to_var)? else { return Ok(false) };
-    target.forget_array(to_var);
+    let Some(chunks) = target.chunks_to_write(to_var)? else { return Ok(false) };
     let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |to_blob| {
         copy_chunks((blob, array), (to_blob, &chunks), progress)
     });

@@ -131,13 +131,9 @@ impl Gaps {
         let (kind, Some(value)) = (array.stored.kind, unwritten_value(array)?) else { return Ok(None) };
         let dims = target.model().var(to_var).dims.clone();
         dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
-        let (model, writer) = target.writer()?;
-        let copy = match writer.chunks_to_write(model, to_var)? {
-            Some(copy) => {
-                target.forget_array(to_var);
-                copy
-            }
-            None if dims.iter().any(|&dim| model.dim(dim).unlimited) => return Ok(None),
+        let copy = match target.chunks_to_write(to_var)? {
+            Some(copy) => copy,
+            None if dims.iter().any(|&dim| target.model().dim(dim).unlimited) => return Ok(None),
             None => target.array(to_var)?.clone(),
         };
         if !is_empty(&copy, (kind, &value))? {

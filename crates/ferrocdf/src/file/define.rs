@@ -37,6 +37,19 @@ impl FileMut {
         self.file.named(result)
     }
 
+    /// Checks that a variable can get another fill value: in files of the classic formats any can, in others those without data.
+    ///
+    /// # Errors
+    /// `NC_ELATEFILL`.
+    pub(crate) fn check_unwritten(&self, var: VarId) -> Result<()> {
+        let state = self.file.read_state();
+        if state.view().format().has_cdf_model() || !state.is_written(var) {
+            return Ok(());
+        }
+        let what = "it has data, and cannot get another fill value; set `_FillValue` before the first write";
+        self.file.named(Err(Error::new(Code::ELATEFILL, what).at_path(state.view().var_path(var))))
+    }
+
     /// Sets whether unwritten elements stay undefined, for all variables there are and those to come.
     pub fn set_no_fill(&self, no_fill: bool) -> Result<()> {
         self.file.write_state().no_fill = no_fill;
@@ -114,7 +127,7 @@ impl FileMut {
     /// Those of the system and the store.
     pub fn abort_new(&self) -> Result<()> {
         self.abort();
-        let failed = |error: std::io::Error| Error::system(&error, self.file.path().display());
+        let failed = |error: std::io::Error| Error::system(error, self.file.path().display());
         match &self.target {
             WriteTarget::Disk => std::fs::remove_file(self.file.path()).map_err(failed),
             WriteTarget::Store { made } => {

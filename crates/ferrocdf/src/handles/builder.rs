@@ -8,8 +8,8 @@ use ferrocdf_model::{
 };
 
 use super::paths::find_dim;
-use super::{GroupMut, VariableMut, put_attribute};
-use crate::define_filter;
+use super::{GroupMut, VariableMut, attributes};
+use crate::{can_have_codec, define_filter};
 
 /// A variable that is being defined; [`VariableBuilder::create`] defines it.
 ///
@@ -202,7 +202,7 @@ impl<'f> VariableBuilder<'f> {
             self.add_filters(model, var, specification)?;
         }
         for (name, value) in &self.attributes {
-            put_attribute(model, Owner::Var(var), name, value.clone())?;
+            attributes::put(model, Owner::Var(var), name, value.clone())?;
         }
         Ok(())
     }
@@ -218,20 +218,26 @@ impl<'f> VariableBuilder<'f> {
         if filters.is_empty() {
             return Err(Error::new(Code::EINVAL, "filter \"\": it names no filter"));
         }
+        let container = model.format().container();
         for filter in filters {
             match filter.id.hdf5() {
                 Some(id) => {
                     crate::check_filter(&Filter { id, params: filter.params.clone() })?;
                     define_filter(model, var, id, &filter.params)?;
                 }
-                None if matches!(model.format().container(), Container::ZarrV2 | Container::ZarrV3) => {
-                    let storage = &mut model.var_mut(var).storage;
-                    let filters_before = storage.filters.len();
+                None if matches!(container, Container::ZarrV2 | Container::ZarrV3) => {
+                    let filters_before = model.var(var).storage.filters.len();
                     let codec = NamedCodec {
                         name: filter.id.to_string(),
                         params: Some(filter.params),
                         filters_before,
                     };
+                    if !can_have_codec(&codec, container) {
+                        let (kind, name) = (model.format().kind_name(), &codec.name);
+                        let what = format!("filter {specification}: {kind} files have no codec \"{name}\"");
+                        return Err(Error::new(Code::ENOFILTER, what));
+                    }
+                    let storage = &mut model.var_mut(var).storage;
                     storage.named_codecs.push(codec);
                 }
                 None => drop(filter.hdf5_id()?),
@@ -245,9 +251,10 @@ impl<'f> VariableBuilder<'f> {
 fn check_chunks(model: &Model, var: VarId, shape: &[u64]) -> Result<()> {
     let dims = &model.var(var).dims;
     if shape.len() != dims.len() || shape.contains(&0) {
+        let names: Vec<String> = dims.iter().map(|&dim| model.dim(dim).name.to_string()).collect();
         let what = format!(
-            "chunks of shape {shape:?}: there must be a length above 0 for each of {} dimensions",
-            dims.len()
+            "chunks of shape {shape:?}: there must be a length above 0 for each dimension ({})",
+            names.join(", ")
         );
         return Err(Error::new(Code::EBADCHUNK, what));
     }

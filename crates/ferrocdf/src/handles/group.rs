@@ -3,13 +3,12 @@
 use std::fmt;
 use std::ops::Deref;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::Result;
 use ferrocdf_model::{GroupId, Model, Name, Owner, Type, UserType, Values, VarId};
 
-use super::paths::{check_link, find_dim, missing, split};
+use super::paths::{check_link, find_dim, find_group, find_type, find_var};
 use super::{
-    Dimension, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut, attribute, attributes,
-    put_attribute,
+    Dimension, FromValues, Group, GroupMut, NetcdfType, Variable, VariableBuilder, VariableMut, attributes,
 };
 use crate::{File, FileMut};
 
@@ -84,67 +83,65 @@ impl<'f> Group<'f> {
     /// Finds a user-defined type: a name alone also finds one of a group around this one.
     ///
     /// # Errors
-    /// `NC_EBADTYPE`.
+    /// `NC_EBADTYPE`, with the names that there are.
     pub fn user_type(&self, path: &str) -> Result<(Type, UserType)> {
         self.look(|model| {
-            let missing = || Error::new(Code::EBADTYPE, format!("no type \"{path}\""));
-            let (group, name) = split(model, self.id, path).ok_or_else(missing)?;
-            let found = match path.contains('/') {
-                true => model.type_in(group, name),
-                false => model.and_parents(group).find_map(|group| model.type_in(group, name)),
-            };
-            let id = found.ok_or_else(missing)?;
+            let id = find_type(model, self.id, path)?;
             Ok((Type::User(id), model.user_type(id).clone()))
         })
     }
 
-    /// Returns the value of an attribute.
+    /// Returns the user-defined types that are defined in this group. [`Class::members`](ferrocdf_model::Class::members) has the names of
+    /// the values of an enumeration.
+    pub fn types(&self) -> Vec<(Type, UserType)> {
+        self.file.look(|model| {
+            let ids = model.group(self.id).types.iter();
+            ids.map(|&id| (Type::User(id), model.user_type(id).clone())).collect()
+        })
+    }
+
+    /// Returns the value of an attribute, as [`Values`] or converted: to a number, a text, or a list of these.
     ///
     /// ```
     /// # fn main() -> ferrocdf::Result<()> {
     /// # let file = ferrocdf::FileMut::in_memory(&ferrocdf::CreateOptions::default())?;
     /// file.put_attribute("Conventions", "CF-1.12")?;
-    /// let conventions: String = file.attribute("Conventions")?.try_into()?;
+    /// let conventions: String = file.attribute("Conventions")?;
     /// assert_eq!(conventions, "CF-1.12");
-    /// assert_eq!(file.attribute("title").unwrap_err().code, ferrocdf::Code::ENOTATT);
+    /// assert_eq!(file.attribute::<String>("title").unwrap_err().kind(), ferrocdf::ErrorKind::NotFound);
+    /// assert_eq!(file.find_attribute::<String>("title")?, None);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// `NC_ENOTATT`; those of the file for attributes that are read when they are first looked at.
-    pub fn attribute(&self, name: &str) -> Result<Values> {
-        attribute(self.file, Owner::Group(self.id), name)
+    /// `NC_ENOTATT`, with the names that there are; `NC_EATTMETA` if it cannot be read; those of the conversion, which name the attribute.
+    pub fn attribute<T: FromValues>(&self, name: &str) -> Result<T> {
+        attributes::get(self.file, Owner::Group(self.id), name)
+    }
+
+    /// Returns the value of an attribute, if there is one of this name.
+    ///
+    /// # Errors
+    /// Those of [`Group::attribute`] for an attribute that exists; those of reading any attribute of the group if there is none.
+    pub fn find_attribute<T: FromValues>(&self, name: &str) -> Result<Option<T>> {
+        attributes::find(self.file, Owner::Group(self.id), name)
     }
 
     /// Returns names and values of the attributes, in definition order.
-    pub fn attributes(&self) -> Vec<(String, Values)> {
-        attributes(self.file, Owner::Group(self.id))
+    ///
+    /// # Errors
+    /// `NC_EATTMETA` for an attribute that cannot be read; the model has the others then.
+    pub fn attributes(&self) -> Result<Vec<(String, Values)>> {
+        attributes::all(self.file, Owner::Group(self.id))
     }
 
     fn find_group(&self, path: &str) -> Result<GroupId> {
-        self.look(|model| {
-            if path.trim_matches('/').is_empty() {
-                return Ok(if path.is_empty() { self.id } else { GroupId::ROOT });
-            }
-            let parent = split(model, self.id, path.trim_end_matches('/'));
-            let found = parent.and_then(|(parent, name)| model.find_group(parent, name));
-            found.ok_or_else(|| {
-                let groups = parent.map(|(parent, _)| model.group(parent).groups.iter());
-                missing(Code::ENOGRP, "group", path, groups.map(|ids| ids.map(|&id| &model.group(id).name)))
-            })
-        })
+        self.look(|model| find_group(model, self.id, path))
     }
 
     fn find_variable(&self, path: &str) -> Result<VarId> {
-        self.look(|model| {
-            let group = split(model, self.id, path);
-            let found = group.and_then(|(group, name)| model.find_var(group, name));
-            found.ok_or_else(|| {
-                let vars = group.map(|(group, _)| model.group(group).vars.iter());
-                missing(Code::ENOTVAR, "variable", path, vars.map(|ids| ids.map(|&id| &model.var(id).name)))
-            })
-        })
+        self.look(|model| find_var(model, self.id, path))
     }
 
     /// Looks at the model; errors get the names of the file and, but for the root group, of this group.
@@ -152,7 +149,7 @@ impl<'f> Group<'f> {
         let found = self.file.look(|model| {
             look(model).map_err(|error| match self.id {
                 GroupId::ROOT => error,
-                id => error.at(model.group_path(id)),
+                id => error.at_path(model.group_path(id)),
             })
         });
         self.file.named(found)
@@ -278,15 +275,15 @@ impl<'f> GroupMut<'f> {
     /// `NC_EBADNAME`, `NC_EBADTYPE` for values that the format cannot hold.
     pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
         let value = value.into();
-        self.file.define(|model| put_attribute(model, Owner::Group(self.id), name, value))
+        self.file.define(|model| attributes::put(model, Owner::Group(self.id), name, value))
     }
 
     /// Removes an attribute.
     ///
     /// # Errors
-    /// `NC_ENOTATT`.
+    /// `NC_ENOTATT`, with the names that there are.
     pub fn remove_attribute(&self, name: &str) -> Result<()> {
-        self.file.define(|model| model.del_attr(Owner::Group(self.id), name).map(drop))
+        self.file.define(|model| attributes::remove(model, Owner::Group(self.id), name))
     }
 
     /// Gives a dimension of this group another name.

@@ -3,7 +3,9 @@
 //! A handle is an id and a reference to its file; it asks the file's model anew at each call, so it stays true while
 //! the file changes.
 
+mod attributes;
 mod builder;
+mod enums;
 mod group;
 mod nested_values;
 mod paths;
@@ -11,16 +13,19 @@ mod remove;
 mod types;
 mod variable;
 mod variable_mut;
+mod variable_storage;
 
+pub use attributes::FromValues;
 pub use builder::VariableBuilder;
 pub use variable::NetcdfType;
+pub use variable_storage::VariableFilter;
 
 use std::fmt;
 
-use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Container, DimId, GroupId, Model, Owner, Type, Values, VarId};
+use ferrocdf_bytes::Result;
+use ferrocdf_model::{DimId, GroupId, Model, Type, UserType, Values, VarId};
 
-use crate::{File, FileMut, is_reserved_attribute};
+use crate::{File, FileMut};
 
 /// A group of an open file. Names of other objects may be paths from this group, such as `model/wind`, or from the root
 /// group, such as `/model/wind`.
@@ -166,13 +171,28 @@ impl File {
     }
 
     /// Returns the value of a global attribute; see [`Group::attribute`].
-    pub fn attribute(&self, name: &str) -> Result<Values> {
+    pub fn attribute<T: FromValues>(&self, name: &str) -> Result<T> {
         self.root().attribute(name)
     }
 
-    /// Returns names and values of the global attributes, in definition order.
-    pub fn attributes(&self) -> Vec<(String, Values)> {
+    /// Returns the value of a global attribute, if there is one of this name; see [`Group::find_attribute`].
+    pub fn find_attribute<T: FromValues>(&self, name: &str) -> Result<Option<T>> {
+        self.root().find_attribute(name)
+    }
+
+    /// Returns names and values of the global attributes, in definition order; see [`Group::attributes`].
+    pub fn attributes(&self) -> Result<Vec<(String, Values)>> {
         self.root().attributes()
+    }
+
+    /// Returns the user-defined types of the root group; see [`Group::types`].
+    pub fn types(&self) -> Vec<(Type, UserType)> {
+        self.root().types()
+    }
+
+    /// Finds a user-defined type by its name in the root group, or by its path; see [`Group::user_type`].
+    pub fn user_type(&self, path: &str) -> Result<(Type, UserType)> {
+        self.root().user_type(path)
     }
 }
 
@@ -243,32 +263,4 @@ impl FileMut {
     pub fn rename_dimension(&self, name: &str, to: &str) -> Result<()> {
         self.root_mut().rename_dimension(name, to)
     }
-}
-
-fn attribute(file: &File, owner: Owner, name: &str) -> Result<Values> {
-    let found = file.look(|model| {
-        let of = || match owner {
-            Owner::Group(group) => model.group_path(group),
-            Owner::Var(var) => model.var_path(var),
-        };
-        let missing = || Error::new(Code::ENOTATT, format!("{}: no attribute \"{name}\"", of()));
-        model.find_attr(owner, name.as_bytes()).map(|attr| attr.value.clone()).ok_or_else(missing)
-    });
-    file.named(found)
-}
-
-fn put_attribute(model: &mut Model, owner: Owner, name: &str, value: Values) -> Result<()> {
-    if model.format().container() == Container::Hdf5 && is_reserved_attribute(name.as_bytes()) {
-        let what = format!(
-            "attribute \"{name}\": netCDF writes attributes of this name itself; choose another name"
-        );
-        return Err(Error::new(Code::ENAMEINUSE, what));
-    }
-    model.put_attr(owner, name, value)
-}
-
-fn attributes(file: &File, owner: Owner) -> Vec<(String, Values)> {
-    file.look(|model| {
-        model.attrs(owner).iter().map(|attr| (attr.name.to_string(), attr.value.clone())).collect()
-    })
 }

@@ -1,28 +1,61 @@
 //! Names and paths of objects in a model.
 
-use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Container, DimId, GroupId, Model, Name};
+use ferrocdf_bytes::{Code, Error, ErrorKind, Result};
+use ferrocdf_model::{Container, DimId, GroupId, Model, Name, TypeId, VarId};
 
-/// Returns the group that a path leads through, and the name in it. A path that begins with a slash begins at the root group,
-/// others begin at `from`.
-pub(super) fn split<'p>(model: &Model, from: GroupId, path: &'p str) -> Option<(GroupId, &'p [u8])> {
-    let (from, path) = path.strip_prefix('/').map_or((from, path), |path| (GroupId::ROOT, path));
-    let Some((groups, name)) = path.rsplit_once('/') else { return Some((from, path.as_bytes())) };
-    let group = groups.split('/').try_fold(from, |group, step| model.find_group(group, step.as_bytes()))?;
-    Some((group, name.as_bytes()))
+/// Finds a group by a path; an empty one is that of `from`.
+pub(super) fn find_group(model: &Model, from: GroupId, path: &str) -> Result<GroupId> {
+    if path.trim_matches('/').is_empty() {
+        return Ok(if path.is_empty() { from } else { GroupId::ROOT });
+    }
+    let parent = model.split_path(from, path.trim_end_matches('/').as_bytes());
+    let found = parent.and_then(|(parent, name)| model.find_group(parent, name));
+    found.ok_or_else(|| {
+        let groups = parent.map(|(parent, _)| model.group(parent).groups.iter());
+        missing(Code::ENOGRP, "group", path, groups.map(|ids| ids.map(|&id| &model.group(id).name)))
+    })
+}
+
+/// Finds a variable by a path.
+pub(super) fn find_var(model: &Model, from: GroupId, path: &str) -> Result<VarId> {
+    let group = model.split_path(from, path.as_bytes());
+    let found = group.and_then(|(group, name)| model.find_var(group, name));
+    found.ok_or_else(|| {
+        let vars = group.map(|(group, _)| model.group(group).vars.iter());
+        missing(Code::ENOTVAR, "variable", path, vars.map(|ids| ids.map(|&id| &model.var(id).name)))
+    })
 }
 
 /// Finds a dimension by a path, or by its name in a group and those around it.
 pub(super) fn find_dim(model: &Model, group: GroupId, path: &str) -> Result<DimId> {
-    let of = split(model, group, path);
-    // The groups in which the dimension may be.
-    let depth = if path.contains('/') { 1 } else { usize::MAX };
-    let groups = of.map(|(group, _)| model.and_parents(group).take(depth));
+    let (of, groups) = scopes(model, group, path);
     let found = of.and_then(|(_, name)| groups.clone()?.find_map(|group| model.dim_in(group, name)));
     found.ok_or_else(|| {
         let there = groups.map(|groups| groups.flat_map(|group| &model.group(group).dims));
         missing(Code::EBADDIM, "dimension", path, there.map(|ids| ids.map(|&id| &model.dim(id).name)))
     })
+}
+
+/// Finds a user-defined type by a path, or by its name in a group and those around it.
+pub(super) fn find_type(model: &Model, group: GroupId, path: &str) -> Result<TypeId> {
+    let (of, groups) = scopes(model, group, path);
+    let found = of.and_then(|(_, name)| groups.clone()?.find_map(|group| model.type_in(group, name)));
+    found.ok_or_else(|| {
+        let there = groups.map(|groups| groups.flat_map(|group| &model.group(group).types));
+        let names = there.map(|ids| ids.map(|&id| &model.user_type(id).name));
+        missing(Code::EBADTYPE, "type", path, names).with_kind(ErrorKind::NotFound)
+    })
+}
+
+/// Returns what [`Model::split_path`] does, and the groups in which a dimension or a type of the path may be.
+fn scopes<'m, 'p>(
+    model: &'m Model,
+    group: GroupId,
+    path: &'p str,
+) -> (Option<(GroupId, &'p [u8])>, Option<impl Iterator<Item = GroupId> + Clone + use<'m>>) {
+    let of = model.split_path(group, path.as_bytes());
+    let depth = if path.contains('/') { 1 } else { usize::MAX };
+    (of, of.map(|(group, _)| model.and_parents(group).take(depth)))
 }
 
 /// Checks that a new name clashes with nothing in a group whose objects are links of HDF5: dimensions are links too, and share their

@@ -1,9 +1,9 @@
 //! Removal of variables, dimensions, types and groups.
 
-use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{GroupId, Model};
+use ferrocdf_bytes::Result;
+use ferrocdf_model::GroupId;
 
-use super::paths::split;
+use super::paths::{find_dim, find_group, find_type, find_var};
 use crate::FileMut;
 use crate::driver::Part;
 
@@ -20,47 +20,29 @@ impl FileMut {
     /// Removes a variable. The dimension that it is the coordinate of stays; one that grows is as long then as the longest
     /// of the variables that are left on it.
     ///
-    /// Fails with `NC_ENOTVAR`.
+    /// Fails with `NC_ENOTVAR` and the names that there are.
     pub fn remove_variable(&mut self, path: &str) -> Result<()> {
-        let missing = || Error::new(Code::ENOTVAR, format!("no variable \"{path}\""));
-        self.remove(|model| model.find_var_at(path.as_bytes()).map(Part::Variable).ok_or_else(missing))
+        self.remove(|model| find_var(model, GroupId::ROOT, path).map(Part::Variable))
     }
 
     /// Removes a dimension that no variable lies on.
     ///
-    /// Fails with `NC_EBADDIM` if there is none.
+    /// Fails with `NC_EBADDIM` and the names that there are.
     pub fn remove_dimension(&mut self, path: &str) -> Result<()> {
-        let missing = || Error::new(Code::EBADDIM, format!("no dimension \"{path}\""));
-        let find = |model: &Model| {
-            let (group, name) = split(model, GroupId::ROOT, path)?;
-            model.dim_in(group, name)
-        };
-        self.remove(|model| find(model).map(Part::Dimension).ok_or_else(missing))
+        self.remove(|model| find_dim(model, GroupId::ROOT, path).map(Part::Dimension))
     }
 
     /// Removes a user-defined type that nothing is of.
     ///
-    /// Fails with `NC_EBADTYPE` if there is none.
+    /// Fails with `NC_EBADTYPE` and the names that there are.
     pub fn remove_type(&mut self, path: &str) -> Result<()> {
-        let missing = || Error::new(Code::EBADTYPE, format!("no type \"{path}\""));
-        let find = |model: &Model| {
-            let (group, name) = split(model, GroupId::ROOT, path)?;
-            model.type_in(group, name)
-        };
-        self.remove(|model| find(model).map(Part::Type).ok_or_else(missing))
+        self.remove(|model| find_type(model, GroupId::ROOT, path).map(Part::Type))
     }
 
     /// Removes a group with all that is in it.
     ///
-    /// Fails with `NC_ENOGRP` if there is none, with `NC_EBADGRPID` for the root group.
+    /// Fails with `NC_ENOGRP` and the names that there are, with `NC_EBADGRPID` for the root group.
     pub fn remove_group(&mut self, path: &str) -> Result<()> {
-        let missing = || Error::new(Code::ENOGRP, format!("no group \"{path}\""));
-        let find = |model: &Model| match path.trim_matches('/') {
-            "" => Some(GroupId::ROOT),
-            path => {
-                split(model, GroupId::ROOT, path).and_then(|(parent, name)| model.find_group(parent, name))
-            }
-        };
-        self.remove(|model| find(model).map(Part::Group).ok_or_else(missing))
+        self.remove(|model| find_group(model, GroupId::ROOT, path).map(Part::Group))
     }
 }

@@ -6,8 +6,8 @@ use ferrocdf_array::{Element, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Owner, Type, Value, Values, VarId};
 
-use super::{Dimension, Group, Variable, attribute, attributes};
-use crate::data::out_of;
+use super::{Dimension, FromValues, Group, Variable, attributes};
+use crate::data::{check_selection, out_of};
 use crate::elements::{elements, zeros};
 use crate::{Extents, File};
 
@@ -78,7 +78,7 @@ impl<'f> Variable<'f> {
         self.shape().contains(&0)
     }
 
-    /// Returns the value of an attribute.
+    /// Returns the value of an attribute, as [`Values`] or converted: to a number, a text, or a list of these.
     ///
     /// ```
     /// # fn main() -> ferrocdf::Result<()> {
@@ -86,27 +86,36 @@ impl<'f> Variable<'f> {
     /// # let variable = file.add_variable::<f32>("v", &[])?;
     /// variable.put_attribute("scale_factor", 0.5f32)?;
     /// variable.put_attribute("units", "kelvin")?;
-    /// let units: String = variable.attribute("units")?.try_into()?;
-    /// let scale: f64 = variable.attribute("scale_factor")?.try_into()?;
+    /// let units: String = variable.attribute("units")?;
+    /// let scale: f64 = variable.find_attribute("scale_factor")?.unwrap_or(1.0);
     /// assert_eq!((&*units, scale), ("kelvin", 0.5));
+    /// let error = variable.attribute::<u8>("scale_factor").unwrap_err();
+    /// assert_eq!(&*error.what, "memory: /v: attribute \"scale_factor\": 0.5 is no value of u8");
+    /// assert_eq!((error.kind(), error.path()), (ferrocdf::ErrorKind::OutOfRange, Some("/v")));
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// `NC_ENOTATT`; those of the file for attributes that are read when they are first looked at.
-    pub fn attribute(&self, name: &str) -> Result<Values> {
-        attribute(self.file, Owner::Var(self.id), name)
+    /// `NC_ENOTATT`, with the names that there are; `NC_EATTMETA` if it cannot be read; those of the conversion, which name the attribute.
+    pub fn attribute<T: FromValues>(&self, name: &str) -> Result<T> {
+        attributes::get(self.file, Owner::Var(self.id), name)
     }
 
-    /// Names and values of its attributes, in definition order.
-    pub fn attributes(&self) -> Vec<(String, Values)> {
-        attributes(self.file, Owner::Var(self.id))
+    /// Returns the value of an attribute, if there is one of this name.
+    ///
+    /// # Errors
+    /// Those of [`Variable::attribute`] for an attribute that exists; those of reading any attribute of the variable if there is none.
+    pub fn find_attribute<T: FromValues>(&self, name: &str) -> Result<Option<T>> {
+        attributes::find(self.file, Owner::Var(self.id), name)
     }
 
-    /// The value that unwritten elements have.
-    pub fn fill_value(&self) -> Option<Values> {
-        self.file.model().fill_value(self.id)
+    /// Returns names and values of the attributes, in definition order.
+    ///
+    /// # Errors
+    /// `NC_EATTMETA` for an attribute that cannot be read; the model has the others then.
+    pub fn attributes(&self) -> Result<Vec<(String, Values)>> {
+        attributes::all(self.file, Owner::Var(self.id))
     }
 
     /// Reads elements as numbers of type `T`, last dimension fastest. `u8` also reads text.
@@ -169,9 +178,7 @@ impl<'f> Variable<'f> {
     /// `NC_EBADTYPE` for a variable of another type, and for text that is not UTF-8.
     pub fn get_strings<E: Into<Extents>>(&self, extents: E) -> Result<Vec<String>> {
         match self.get_all(extents)? {
-            Values::String(list) => {
-                Values::String(list).try_into().map_err(|error: Error| self.error(error.code, &*error.what))
-            }
+            Values::String(list) => Values::String(list).try_into().map_err(|error| self.located(error)),
             _ => Err(self.error(Code::EBADTYPE, "it holds no strings; `get_text` reads characters")),
         }
     }
@@ -223,10 +230,10 @@ impl<'f> Variable<'f> {
         let shape = self.shape();
         let checked = extents.resolve(&shape, false, None).and_then(|selection| {
             // A wrong selection shall not cost memory.
-            selection.check(&shape)?;
+            self.file.look(|model| check_selection(model, self.id, &selection, &shape))?;
             Ok(selection)
         });
-        checked.map_err(|error| self.error(error.code, &*error.what))
+        checked.map_err(|error| self.located(error))
     }
 
     fn read_selection<T: NetcdfType>(&self, selection: &Selection, into: &mut [T]) -> Result<()> {
@@ -243,8 +250,12 @@ impl<'f> Variable<'f> {
     }
 
     pub(super) fn error(&self, code: Code, what: impl fmt::Display) -> Error {
-        let path = self.file.model().var_path(self.id);
-        Error::new(code, format!("{}: {path}: {what}", self.file.path().display()))
+        self.located(Error::new(code, what.to_string()))
+    }
+
+    /// Names the variable and the file in an error.
+    pub(super) fn located(&self, error: Error) -> Error {
+        error.at_path(self.path()).at(self.file.path().display())
     }
 }
 

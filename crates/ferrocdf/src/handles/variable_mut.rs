@@ -9,7 +9,7 @@ use ferrocdf_model::{Atomic, Name, Owner, Type, Value, Values};
 
 use super::nested_values::check_values;
 use super::paths::check_link;
-use super::{NetcdfType, Variable, VariableMut, put_attribute};
+use super::{NetcdfType, Variable, VariableMut, attributes};
 use crate::Extents;
 use crate::data::in_of;
 use crate::elements::elements;
@@ -24,17 +24,30 @@ impl<'f> Deref for VariableMut<'f> {
 
 impl<'f> VariableMut<'f> {
     /// Sets an attribute, replacing one of the same name.
+    ///
+    /// # Errors
+    /// `NC_EBADNAME`, `NC_EBADTYPE` for values that the format cannot hold; `NC_ELATEFILL` for the attribute `_FillValue` of a variable that
+    /// has data, but for classic files: elements that were never written have the old value already.
     pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
         let value = value.into();
-        self.file.define(|model| put_attribute(model, Owner::Var(self.id()), name, value))
+        if name == "_FillValue" {
+            self.file.check_unwritten(self.id())?;
+        }
+        self.file.define(|model| attributes::put(model, Owner::Var(self.id()), name, value))
     }
 
-    /// Removes an attribute. Fails with `NC_ENOTATT`.
+    /// Removes an attribute.
+    ///
+    /// # Errors
+    /// `NC_ENOTATT`, with the names that there are.
     pub fn remove_attribute(&self, name: &str) -> Result<()> {
-        self.file.define(|model| model.del_attr(Owner::Var(self.id()), name).map(drop))
+        self.file.define(|model| attributes::remove(model, Owner::Var(self.id()), name))
     }
 
     /// Sets the value that unwritten elements have, in the variable's own type.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` for a value of another type; `NC_ELATEFILL` as for [`VariableMut::put_attribute`].
     pub fn set_fill_value<T: NetcdfType>(&self, value: T) -> Result<()>
     where
         Values: From<T>,
@@ -154,7 +167,7 @@ impl<'f> VariableMut<'f> {
             return Err(self.error(Code::EBADTYPE, "it is of no user-defined type"));
         };
         let checked = self.file.look(|model| check_values(model, id, values));
-        checked.map_err(|error| self.error(error.code, &*error.what))?;
+        checked.map_err(|error| self.located(error))?;
         self.put_nested(&Values::User(id, values.to_vec()), extents.into())
     }
 
@@ -172,7 +185,7 @@ impl<'f> VariableMut<'f> {
     fn select_to_write(&self, extents: &Extents, count: usize) -> Result<Selection> {
         let grows = self.file.look(|model| model.is_record(self.id()));
         let selection = extents.resolve(&self.shape(), grows, Some(count as u64));
-        selection.map_err(|error| self.error(error.code, &*error.what))
+        selection.map_err(|error| self.located(error))
     }
 
     /// Writes an array, whose shape must be that of the extents.

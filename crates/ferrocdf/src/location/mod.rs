@@ -110,7 +110,7 @@ impl Location {
     /// `NC_ENOMEM` if there is not enough memory; those of the file or the store.
     pub fn read_whole(&self) -> Result<Vec<u8>> {
         if let Location::Path(path) = self {
-            return std::fs::read(path).map_err(|error| Error::system(&error, path.display()));
+            return std::fs::read(path).map_err(|error| Error::system(error, path.display()));
         }
         let blob = self.blob(true)?;
         let size = blob.size()?;

@@ -289,7 +289,7 @@ impl FileWalk {
     /// Leaves out what cannot be read in an object. Fails if that is because a slow source refused, which it may not do again.
     fn lose(&mut self, object: &Object, group: GroupId, name: &[u8], error: Error) -> Result<()> {
         let what = error.what.to_string();
-        let error = error.at(path_in(&self.model, group, name));
+        let error = error.at_path(path_in(&self.model, group, name));
         if error.is_of_source() && !object.file().source().is_near() {
             return Err(error);
         }

@@ -88,7 +88,7 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
         Location::Path(path) if !is_zarr_store(path) => Ok(false),
         Location::Path(path) if path.is_symlink() => {
             let removed = fs::remove_file(path);
-            removed.map(|()| true).map_err(|error| Error::system(&error, path.display()))
+            removed.map(|()| true).map_err(|error| Error::system(error, path.display()))
         }
         Location::Path(path)
             if fs::canonicalize(path).is_ok_and(|path| path.parent().is_some_and(is_zarr_store)) =>
@@ -101,7 +101,7 @@ pub fn remove_zarr_store(location: &Location) -> Result<bool> {
         }
         Location::Path(path) => {
             let removed = empty(path).and_then(|()| fs::remove_dir(path));
-            removed.map(|()| true).map_err(|error| Error::system(&error, path.display()))
+            removed.map(|()| true).map_err(|error| Error::system(error, path.display()))
         }
         Location::Object { .. } => {
             let (store, path) = store(location, false)?;
@@ -128,7 +128,7 @@ pub(crate) fn new_store(
     let exists = |what: &str| Error::new(Code::EEXIST, what.to_string());
     if let Location::Path(path) = location {
         let path = as_folder(path);
-        let failed = |error: std::io::Error| Error::system(&error, path.display());
+        let failed = |error: std::io::Error| Error::system(error, path.display());
         match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),

@@ -53,7 +53,7 @@ fn an_edited_file_keeps_its_data() {
         let file = File::from_bytes(edit(sample(format)).unwrap()).unwrap();
         assert_eq!(file.read_values(VarId(0), &[0], &[3]).unwrap(), Values::Short(vec![9, 2, 3]));
         assert_eq!(file.variable("record").unwrap().get_values::<f64, _>(..).unwrap(), [1.0, 2.0, 3.0]);
-        assert_eq!(file.attribute("history"), Ok("edited".into()));
+        assert_eq!(file.attribute("history"), Ok("edited".to_string()));
     }
 }
 

@@ -1,6 +1,9 @@
 //! Handles by name: what they find, what they say of names and values that are wrong.
 
-use ferrocdf::{Atomic, Code, CreateOptions, FileMut, Format, Result, Type, Value};
+use ferrocdf::{
+    Atomic, Code, CreateOptions, Endian, ErrorKind, File, FileMut, Format, Quantization, Result, Type, Value,
+    Values,
+};
 
 fn file() -> FileMut {
     let file = FileMut::in_memory(&CreateOptions::default()).unwrap();
@@ -33,7 +36,11 @@ fn missing_names_are_told_with_those_of_their_group() {
         (message(file.group("a/c")), Code::ENOGRP, "no group \"a/c\"; there are: b"),
         (message(inner.dimension("z")), Code::EBADDIM, "no dimension \"z\"; there are: y, x"),
         (message(file.dimension("/a/b/x")), Code::EBADDIM, "no dimension \"/a/b/x\"; there are: y"),
-        (message(inner.attribute("units")), Code::ENOTATT, "/a/b: no attribute \"units\""),
+        (
+            message(inner.attribute::<String>("units")),
+            Code::ENOTATT,
+            "/a/b: no attribute \"units\"; there is none",
+        ),
     ] {
         assert_eq!(refused.0, code, "{words}");
         assert!(refused.1.ends_with(words), "{} for {words}", refused.1);
@@ -52,8 +59,8 @@ fn a_variable_that_is_refused_is_not_left_half_defined() {
         (message(build(Atomic::Int).filter("deflate,12").create()), Code::EFILTER),
         (message(build(Atomic::Int).contiguous().deflate(1).create()), Code::EINVAL),
         (message(build(Atomic::Int).fill_value(1.5f32).create()), Code::EBADTYPE),
-        (message(build(Atomic::Int).quantize(ferrocdf::Quantization::BitRound, 3).create()), Code::EINVAL),
-        (message(build(Atomic::Float).quantize(ferrocdf::Quantization::BitRound, 24).create()), Code::EINVAL),
+        (message(build(Atomic::Int).quantize(Quantization::BitRound, 3).create()), Code::EINVAL),
+        (message(build(Atomic::Float).quantize(Quantization::BitRound, 24).create()), Code::EINVAL),
     ] {
         assert_eq!(refused.0, code, "{}", refused.1);
         assert!(refused.1.contains("variable \"w\""), "{}", refused.1);
@@ -123,7 +130,7 @@ fn names_and_scopes_that_no_file_can_have_are_refused_at_once() {
     }
     file.sync().unwrap();
     let bytes = file.bytes().unwrap();
-    assert_eq!(ferrocdf::File::from_bytes(bytes).unwrap().variables().count(), 2);
+    assert_eq!(File::from_bytes(bytes).unwrap().variables().count(), 2);
 }
 
 #[test]
@@ -168,4 +175,152 @@ fn a_write_beyond_what_a_variable_can_hold_leaves_its_length() {
     let letters = file.add_text_variable("letters", &["time"]).unwrap();
     letters.put_text("abcd", 1..).unwrap();
     assert_eq!(letters.get_text(1..).unwrap(), "abcd");
+}
+
+#[test]
+fn attribute_that_cannot_be_read_is_an_error_and_not_a_missing_attribute() {
+    let file = file();
+    let variable = file.add_variable::<i32>("s", &[]).unwrap();
+    variable.put_attribute("units", "kelvin").unwrap();
+    // So many attributes are in a heap with a checksum.
+    (0..12).for_each(|number| {
+        variable.put_attribute(&format!("note{number}"), format!("damaged {number}")).unwrap()
+    });
+    file.sync().unwrap();
+    let mut bytes = file.bytes().unwrap();
+    let at = bytes.windows(10).position(|window| window == b"damaged 11").unwrap();
+    bytes[at] ^= 1;
+    let file = File::from_bytes(bytes).unwrap();
+    let variable = file.variable("s").unwrap();
+    let scale = variable.find_attribute::<f64>("scale_factor");
+    for error in [scale.err(), variable.attributes().err()] {
+        let error = error.expect("the attributes are damaged");
+        assert_eq!((error.code, error.kind()), (Code::EATTMETA, ErrorKind::Corrupt), "{error}");
+        assert_eq!(error.path(), Some("/s"), "{error}");
+    }
+    assert_eq!(file.find_attribute::<f64>("scale_factor"), Ok(None));
+}
+
+#[test]
+fn errors_have_a_kind_a_path_and_a_source() {
+    use std::error::Error as _;
+
+    let file = file();
+    let variable = file.variable_mut("/a/b/v").unwrap();
+    variable.put_attribute("count", 300i32).unwrap();
+    for (error, kind, path) in [
+        (file.variable("w").err(), ErrorKind::NotFound, None),
+        (file.group("a").unwrap().user_type("w").err(), ErrorKind::NotFound, Some("/a")),
+        (file.add_dimension("x", 3).err(), ErrorKind::AlreadyExists, None),
+        (variable.get_value::<i8, _>([5, 0]).err(), ErrorKind::OutOfBounds, Some("/a/b/v")),
+        (variable.put_value(1e30f64, [0, 0]).err(), ErrorKind::OutOfRange, Some("/a/b/v")),
+        (variable.put_text("no", ..).err(), ErrorKind::WrongType, Some("/a/b/v")),
+        (variable.attribute::<u8>("count").err(), ErrorKind::OutOfRange, Some("/a/b/v")),
+        (variable.attribute::<String>("count").err(), ErrorKind::WrongType, Some("/a/b/v")),
+    ] {
+        let error = error.expect("it is refused");
+        assert_eq!((error.kind(), error.path()), (kind, path), "{error}");
+        assert!(error.source().is_none());
+    }
+    let (_, what) = message(variable.get_value::<i8, _>([5, 0]));
+    assert!(what.ends_with("/a/b/v: dimension \"x\": start 5 is outside its length 3"), "{what}");
+    let error = ferrocdf::open("/no/such/file.nc").unwrap_err();
+    assert_eq!((error.kind(), error.code), (ErrorKind::NotFound, Code(2)));
+    assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
+}
+
+#[test]
+fn missing_attributes_types_and_removed_objects_are_told_with_those_that_there_are() {
+    let mut file = file();
+    file.add_opaque_type("bytes", 2).unwrap();
+    file.put_attribute("title", "t").unwrap();
+    for (refused, code, words) in [
+        (
+            message(file.attribute::<String>("titel")),
+            Code::ENOTATT,
+            "/: no attribute \"titel\"; there are: title",
+        ),
+        (
+            message(file.remove_attribute("titel")),
+            Code::ENOTATT,
+            "/: no attribute \"titel\"; there are: title",
+        ),
+        (message(file.user_type("byte")), Code::EBADTYPE, "no type \"byte\"; there are: bytes"),
+        (message(file.remove_type("byte")), Code::EBADTYPE, "no type \"byte\"; there are: bytes"),
+        (message(file.remove_variable("a/b/w")), Code::ENOTVAR, "no variable \"a/b/w\"; there are: v"),
+        (message(file.remove_dimension("a/b/z")), Code::EBADDIM, "no dimension \"a/b/z\"; there are: y"),
+        (message(file.remove_group("a/c")), Code::ENOGRP, "no group \"a/c\"; there are: b"),
+    ] {
+        assert_eq!(refused.0, code, "{words}");
+        assert!(refused.1.ends_with(words), "{} for {words}", refused.1);
+    }
+}
+
+#[test]
+fn storage_of_a_variable_is_what_its_builder_said_before_and_after_the_file_is_opened_again() {
+    let file = file();
+    file.build_variable("w", Atomic::Float, &["x"])
+        .chunks(&[2])
+        .shuffle()
+        .filter("zstd,3")
+        .endian(Endian::Big)
+        .fill_value(-1.0f32)
+        .quantize(Quantization::BitGroom, 3)
+        .create()
+        .unwrap();
+    let check = |file: &File| {
+        let variable = file.variable("w").unwrap();
+        let filters: Vec<String> = variable.filters().iter().map(ToString::to_string).collect();
+        assert_eq!(variable.chunk_shape(), Some(vec![2]));
+        assert_eq!((variable.endian(), variable.shard_shape()), (Some(Endian::Big), None));
+        assert_eq!(filters[1], "Zstandard,3");
+        assert!(filters[0].starts_with("shuffle"), "{filters:?}");
+        assert_eq!(variable.fill_value(), Ok(Some(Values::from(-1.0f32))));
+        let rounded = variable.quantize().unwrap().unwrap();
+        assert_eq!((rounded.way, rounded.digits), (Quantization::BitGroom, 3));
+        let plain = file.variable("/a/b/v").unwrap();
+        assert_eq!((plain.chunk_shape(), plain.filters(), plain.quantize()), (None, vec![], Ok(None)));
+    };
+    check(&file);
+    file.sync().unwrap();
+    check(&File::from_bytes(file.bytes().unwrap()).unwrap());
+}
+
+#[test]
+fn fill_value_cannot_change_once_a_variable_of_netcdf4_has_data() {
+    let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+    file.add_dimension("x", 3).unwrap();
+    let variable = file.add_variable::<i32>("v", &["x"]).unwrap();
+    variable.set_fill_value(-1i32).unwrap();
+    file.commit().unwrap();
+    variable.put_value(7, [0]).unwrap();
+    let written = variable.set_fill_value(-3i32);
+    assert_eq!(variable.get_values::<i32, _>(..).unwrap()[1], -1);
+    file.sync().unwrap();
+    let file = FileMut::append_bytes(file.bytes().unwrap()).unwrap();
+    let opened = file.variable_mut("v").unwrap().put_attribute("_FillValue", -4i32);
+    for refused in [written, opened] {
+        let (code, what) = message(refused);
+        assert_eq!(code, Code::ELATEFILL);
+        assert!(what.contains("/v: it has data"), "{what}");
+    }
+}
+
+#[test]
+fn values_of_an_enumeration_are_read_and_written_by_their_names() {
+    let file = file();
+    let sky = file.add_enum_type("sky", &[("clear", 0i8), ("cloudy", 1)]).unwrap();
+    assert_eq!(file.types().len(), 1);
+    let (found, ty) = file.types().remove(0);
+    assert_eq!(found, sky);
+    assert_eq!(ty.class.member_name(1).map(ToString::to_string).as_deref(), Some("cloudy"));
+    let skies = file.add_variable_of(sky, "skies", &["x"]).unwrap();
+    skies.put_member_names(&["cloudy", "clear"], ..2).unwrap();
+    skies.put_user_values(&[Value::Enum(7)], 2).unwrap();
+    let names = skies.get_member_names(..).unwrap();
+    assert_eq!(names.iter().map(Option::as_deref).collect::<Vec<_>>(), [Some("cloudy"), Some("clear"), None]);
+    let (code, what) = message(skies.put_member_names(&["dark"], 0));
+    assert_eq!(code, Code::EINVAL);
+    assert!(what.ends_with("/skies: no member \"dark\"; there are: clear, cloudy"), "{what}");
+    assert_eq!(message(file.variable("/a/b/v").unwrap().get_member_names(..)).0, Code::EBADTYPE);
 }

@@ -57,9 +57,9 @@ fn both_formats_hold_what_the_classic_model_has() {
         let model = file.model();
         let names: Vec<String> = model.vars().iter().map(|var| var.name.to_string()).collect();
         assert_eq!(names, ["v", "x", "c"]);
-        let attrs: Vec<_> = file.attributes();
+        let attrs: Vec<_> = file.attributes().unwrap();
         assert_eq!(attrs, [("title".into(), "none".into()), ("empty".into(), "".into())]);
-        let of_v = file.variable("v").unwrap().attributes();
+        let of_v = file.variable("v").unwrap().attributes().unwrap();
         assert_eq!(of_v, [("range".into(), vec![1i16, 2].into()), ("_FillValue".into(), vec![-1f32].into())]);
     }
 }
@@ -346,8 +346,8 @@ fn attributes_keep_their_order() {
         ("s".into(), texts(&["x", "yz"])),
         ("a".into(), "again".into()),
     ];
-    assert_eq!(file.attributes(), wanted);
-    assert_eq!(File::from_bytes(bytes(file)).unwrap().attributes(), wanted);
+    assert_eq!(file.attributes().unwrap(), wanted);
+    assert_eq!(File::from_bytes(bytes(file)).unwrap().attributes().unwrap(), wanted);
 }
 
 /// Attributes that are set again and again, over many sessions, take no more room.
@@ -379,7 +379,7 @@ fn one_writer_at_a_time() {
     assert!(FileMut::append(&path).is_err());
     assert!(FileMut::create(&path, &options).is_err());
     assert!(FileMut::create(&path, &CreateOptions::format(Format::CLASSIC)).is_err());
-    assert_eq!(File::open(&path).unwrap().attributes().len(), 1);
+    assert_eq!(File::open(&path).unwrap().attributes().unwrap().len(), 1);
     first.close().unwrap();
     FileMut::append(&path).unwrap().close().unwrap();
 }
@@ -508,7 +508,8 @@ fn attributes_of_many_variables() {
                         let failure = file.model().attrs(Owner::Var(var.id())).failure().is_some();
                         assert_eq!(failure, at == DAMAGED, "{at}");
                         if at != DAMAGED {
-                            assert_eq!(var.attributes(), expected(at), "{threads} threads, variable {at}");
+                            let attributes = var.attributes().unwrap();
+                            assert_eq!(attributes, expected(at), "{threads} threads, variable {at}");
                         }
                     }
                 });
@@ -602,8 +603,8 @@ fn texts_of_a_renamed_attribute_survive_another_of_its_old_name() {
     file.variable_mut("v3").unwrap().put_values(&[1, 2, 3], ..).unwrap();
     file.put_attribute("old", texts(&["third"])).unwrap();
     let file = File::from_bytes(bytes(file)).unwrap();
-    assert_eq!(file.attribute("new").unwrap(), texts(&["first", "second"]));
-    assert_eq!(file.attribute("old").unwrap(), texts(&["third"]));
+    assert_eq!(file.attribute::<Values>("new").unwrap(), texts(&["first", "second"]));
+    assert_eq!(file.attribute::<Values>("old").unwrap(), texts(&["third"]));
 }
 
 #[test]

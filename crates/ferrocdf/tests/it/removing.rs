@@ -213,7 +213,7 @@ fn what_has_other_names_stays_with_them() {
         for _ in 0..2 {
             assert!(file.variable(gone).is_err());
             assert_eq!(texts(&file, left), WORDS, "without {gone}");
-            let units = file.variable(left).unwrap().attribute("units");
+            let units = file.variable(left).unwrap().attribute::<Values>("units");
             assert_eq!(units.unwrap().len(), 2, "without {gone}");
             file = again(file);
         }
@@ -231,7 +231,7 @@ fn what_has_other_names_stays_with_them() {
             assert_eq!(texts(&file, &format!("{left}/s")), ["x1", "y2"], "without {gone}");
             let z = file.variable(&format!("{left}/z")).unwrap();
             assert_eq!(z.get_values::<i64, _>(..).unwrap(), [0, 1, 2, 3]);
-            assert!(z.attribute("note").is_ok(), "without {gone}");
+            assert!(z.attribute::<Values>("note").is_ok(), "without {gone}");
             file = again(file);
         }
     }

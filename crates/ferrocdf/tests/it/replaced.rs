@@ -39,7 +39,7 @@ fn a_reader_sees_records_behind_a_replacement_when_it_refreshes() {
             reader.refresh().unwrap();
             let expected: Vec<f64> = (0..=record).map(|record| record as f64).collect();
             assert_eq!(reader.variable("v").unwrap().get_values::<f64, _>(..).unwrap(), expected);
-            assert!(reader.attribute("history").is_ok());
+            assert!(reader.attribute::<String>("history").is_ok());
         }
         drop(writer);
         std::fs::remove_file(&path).unwrap();

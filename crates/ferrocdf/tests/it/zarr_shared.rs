@@ -8,8 +8,8 @@ use ferrocdf::model::Chunking;
 use ferrocdf::store::testing::Simulated;
 use ferrocdf::store::{Cost, DirectoryStore, MemoryStore, Store};
 use ferrocdf::{
-    AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, GroupId,
-    Location, OpenOptions, Owner, Result, Values, VarId,
+    AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, ErrorKind, File, FileMut, Format,
+    GroupId, Location, OpenOptions, Owner, Result, Values, VarId,
 };
 
 const NUMBERS: VarId = VarId(0);
@@ -73,7 +73,8 @@ fn check(location: &Location, from: u64, numbers: &[i32]) {
 }
 
 fn is_conflict<T>(done: Result<T>) {
-    assert_eq!(done.err().expect("a conflict").code, Code::ESTALE);
+    let error = done.err().expect("a conflict");
+    assert_eq!((error.code, error.kind()), (Code::ESTALE, ErrorKind::Conflict));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn read(location: &Location) -> Result<Content> {
     assert_eq!(file.left_out(), [""; 0], "a fault of the network is no defect of the file");
     let content: Result<Content> = file
         .variables()
-        .map(|var| Ok((var.attributes(), var.get_values(..)?, var.get_value([LEN - 3])?)))
+        .map(|var| Ok((var.attributes()?, var.get_values(..)?, var.get_value([LEN - 3])?)))
         .collect();
     content
 }

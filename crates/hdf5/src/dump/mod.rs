@@ -46,7 +46,7 @@ pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
     let mut dumper = Dumper::new(&bytes[SIGNATURE.len()..], ORDER);
     let read = stored.fields(&mut dumper);
     let text = format!("0x0 superblock (signature at byte {base} of the file)\n{}", dumper.finish());
-    out.write_all(text.as_bytes()).map_err(|error| Error::system(&error, "output"))?;
+    out.write_all(text.as_bytes()).map_err(|error| Error::system(error, "output"))?;
     read.map_err(|error| bad(format!("superblock: {}", error.what)))?;
     // A metadata cache image has newer contents of structures than their own addresses. An opened file reads them from it.
     let sizes = stored.sizes()?;
@@ -136,7 +136,7 @@ impl StructureWalk<'_> {
     }
 
     fn write(&mut self, text: &str) -> Result<()> {
-        self.out.write_all(text.as_bytes()).map_err(|error| Error::system(&error, "output"))
+        self.out.write_all(text.as_bytes()).map_err(|error| Error::system(error, "output"))
     }
 
     /// Prints a line in front of the fields of a structure.

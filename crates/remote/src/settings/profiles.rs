@@ -149,7 +149,7 @@ fn read_sections(path: &Path) -> Result<Option<Sections>> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::system(&error, path.display())),
+        Err(error) => return Err(Error::system(error, path.display())),
     };
     Ok(Some(parse_sections(&String::from_utf8_lossy(&bytes))))
 }

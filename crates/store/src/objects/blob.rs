@@ -46,7 +46,7 @@ impl ObjectBlob {
     }
 
     fn failed(&self, errno: Errno, what: &str) -> Error {
-        Error::system(&errno.into(), format_args!("{}: {what}", self.name()))
+        Error::system(errno.into(), format_args!("{}: {what}", self.name()))
     }
 
     /// Checks an answer, and records its version and size unless `forget` was called since the request. `forgets` is the number

@@ -45,7 +45,7 @@ impl DirectoryStore {
     /// # Errors
     /// Those of the system: the path does not exist, or is not a directory.
     pub fn open(path: &Path) -> Result<DirectoryStore> {
-        let failed = |error: io::Error| Error::system(&error, path.display());
+        let failed = |error: io::Error| Error::system(error, path.display());
         let root = fs::canonicalize(path).map_err(failed)?;
         fs::read_dir(&root).map_err(failed)?;
         Ok(DirectoryStore {
@@ -78,7 +78,7 @@ impl DirectoryStore {
             let folder = File::open(folder)?;
             uninterrupted(|| Ok(rustix::fs::fsync(&folder)?))
         });
-        done.map_err(|error| Error::system(&error, format_args!("{}: flushing it to disk", folder.display())))
+        done.map_err(|error| Error::system(error, format_args!("{}: flushing it to disk", folder.display())))
     }
 
     /// Waits until the disk has a name in a folder, if the store is durable. All folders around it are flushed: this or another thread may
@@ -95,14 +95,14 @@ impl DirectoryStore {
     pub fn create(path: &Path) -> Result<DirectoryStore> {
         match fs::create_dir(path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists || !path.is_dir() => {
-                Err(Error::system(&error, path.display()))
+                Err(Error::system(error, path.display()))
             }
             _ => Self::open(path),
         }
     }
 
     fn failed(&self, key: &str, error: io::Error) -> Error {
-        Error::system(&error, self.path.join(key).display())
+        Error::system(error, self.path.join(key).display())
     }
 
     fn leads_out(&self, key: &str) -> Error {
@@ -264,10 +264,7 @@ impl DirectoryStore {
         use rustix::fs::{Access, AtFlags, CWD, accessat};
         let asked = accessat(CWD, &self.root, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
         asked.map_err(|errno| {
-            Error::system(
-                &errno.into(),
-                format_args!("{}: the folder cannot be written", self.path.display()),
-            )
+            Error::system(errno.into(), format_args!("{}: the folder cannot be written", self.path.display()))
         })
     }
 }
@@ -398,7 +395,7 @@ impl Store for DirectoryStore {
     #[cfg(target_os = "linux")]
     fn sync(&self) -> Result<()> {
         rustix::fs::syncfs(&self.directory).map_err(|errno| {
-            Error::system(&errno.into(), format_args!("{}: flushing it to disk", self.path.display()))
+            Error::system(errno.into(), format_args!("{}: flushing it to disk", self.path.display()))
         })
     }
 

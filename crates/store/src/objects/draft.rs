@@ -38,7 +38,7 @@ impl ObjectDraft {
     pub fn new(store: Arc<dyn Store>, key: impl Into<String>, must_be_new: bool) -> Result<ObjectDraft> {
         let (key, folder) = (key.into(), std::env::temp_dir());
         let name = format!("{}/{key} (its temporary file in {})", store.name(), folder.display());
-        let file = tempfile::tempfile_in(&folder).map_err(|error| Error::system(&error, &name))?;
+        let file = tempfile::tempfile_in(&folder).map_err(|error| Error::system(error, &name))?;
         let draft = ObjectDraft {
             store,
             key,
@@ -61,7 +61,7 @@ impl ObjectDraft {
         let first = ByteRange::Bounded { start: 0, len: 1 };
         if self.must_be_new && self.store.get(&self.key, first)?.is_some() {
             let what = format!("{}: there is an object of that name", self.name());
-            return Err(Error::system(&Errno::EXIST.into(), what));
+            return Err(Error::system(Errno::EXIST.into(), what));
         }
         Ok(())
     }

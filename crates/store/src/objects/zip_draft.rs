@@ -131,14 +131,14 @@ impl ZipDraft {
         target: PathBuf,
         (replaced, committed): (Option<Arc<FileBlob>>, Option<Arc<ZipStore>>),
     ) -> Result<ZipDraft> {
-        let failed = |error: io::Error| Error::system(&error, path.display());
+        let failed = |error: io::Error| Error::system(error, path.display());
         let pending = PendingFile::new(&target, path).map_err(failed)?;
         if let Some(old) = &replaced {
             // What the commit will have to do is tried on another file.
             copy_access(old, pending.blob().file()).map_err(|error| {
                 let what =
                     "a new file cannot get its owner, group, mode and attributes, so it cannot be replaced";
-                Error::system(&error, format_args!("{}: {what}", path.display()))
+                Error::system(error, format_args!("{}: {what}", path.display()))
             })?;
         }
         let state = ZipDraftState {
@@ -164,7 +164,7 @@ impl ZipDraft {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn failed(&self, doing: &str, error: &io::Error) -> Error {
+    fn failed(&self, doing: &str, error: io::Error) -> Error {
         Error::system(error, format_args!("{}: {doing}", self.shown.display()))
     }
 
@@ -183,7 +183,7 @@ impl ZipDraft {
                 None => {
                     let made = PendingFile::new(&self.path, &self.shown);
                     let made =
-                        made.map_err(|error| self.failed("making a temporary file in its folder", &error))?;
+                        made.map_err(|error| self.failed("making a temporary file in its folder", error))?;
                     state.pending.insert(made).clone()
                 }
             };
@@ -205,17 +205,17 @@ impl ZipDraft {
         let Some(replaced) = &state.replaced else {
             return match there {
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-                Err(error) => Err(self.failed("asking whether it exists", &error)),
+                Err(error) => Err(self.failed("asking whether it exists", error)),
                 Ok(_) => Err(self.taken()),
             };
         };
-        let there = there.map_err(|error| self.failed("the zip file was moved or removed", &error))?;
+        let there = there.map_err(|error| self.failed("the zip file was moved or removed", error))?;
         let own =
-            replaced.file().metadata().map_err(|error| self.failed("asking which file it is", &error))?;
+            replaced.file().metadata().map_err(|error| self.failed("asking which file it is", error))?;
         if (there.dev(), there.ino()) == (own.dev(), own.ino()) {
             return Ok(());
         }
-        Err(self.failed("another writer replaced the zip file; open it again", &Errno::STALE.into()))
+        Err(self.failed("another writer replaced the zip file; open it again", Errno::STALE.into()))
     }
 
     /// Returns the error of a file that another writer made.
@@ -223,7 +223,7 @@ impl ZipDraft {
         if self.must_be_new {
             return exists(&self.shown);
         }
-        self.failed("another writer made the zip file since; open it", &Errno::STALE.into())
+        self.failed("another writer made the zip file since; open it", Errno::STALE.into())
     }
 
     /// Waits for the lock of the folder, which is held until the answer is dropped.
@@ -237,14 +237,14 @@ impl ZipDraft {
                 Err(_) => return Ok(None),
             }
         }
-        Err(self.failed("another process holds the lock of its folder", &Errno::AGAIN.into()))
+        Err(self.failed("another process holds the lock of its folder", Errno::AGAIN.into()))
     }
 
     /// Writes all members to a new file, to the disk.
     fn write_members(&self, state: &ZipDraftState) -> Result<NamelessFile> {
         let mode = if state.replaced.is_some() { PRIVATE } else { MODE };
         let new = NamelessFile::new(&self.path, &self.shown, mode)
-            .map_err(|error| self.failed("making a new file in its folder", &error))?;
+            .map_err(|error| self.failed("making a new file in its folder", error))?;
         let mut zip = ZipWriter::new(&new.blob);
         if let Some(committed) = &state.committed {
             committed.write_kept(&mut zip, |key| !state.changes.contains_key(key))?;
@@ -259,10 +259,10 @@ impl ZipDraft {
         if let Some(old) = &state.replaced {
             step()
                 .and_then(|()| copy_access(old, new.blob.file()))
-                .map_err(|error| self.failed("giving the new file its owner and mode", &error))?;
+                .map_err(|error| self.failed("giving the new file its owner and mode", error))?;
         }
         // The bytes must be on disk before the name is.
-        step().map_err(|error| self.failed("flushing it to disk", &error))?;
+        step().map_err(|error| self.failed("flushing it to disk", error))?;
         new.blob.sync()?;
         Ok(new)
     }
@@ -271,12 +271,12 @@ impl ZipDraft {
         if !state.is_unsynced {
             return Ok(());
         }
-        step().map_err(|error| self.failed("flushing its folder to disk", &error))?;
+        step().map_err(|error| self.failed("flushing its folder to disk", error))?;
         if let (Some(file), Some(folder)) = (&state.replaced, &self.folder) {
             file.sync_folder(folder)?;
         } else {
             return Err(
-                self.failed("flushing its folder to disk, which cannot be read", &Errno::ACCESS.into())
+                self.failed("flushing its folder to disk, which cannot be read", Errno::ACCESS.into())
             );
         }
         state.is_unsynced = false;
@@ -333,7 +333,7 @@ fn exists(path: &Path) -> Error {
 
 /// Returns the absolute path of the file that a path leads to, which need not exist.
 fn target(path: &Path) -> Result<PathBuf> {
-    let failed = |error: io::Error| Error::system(&error, path.display());
+    let failed = |error: io::Error| Error::system(error, path.display());
     let Some(target) = resolve_links(path) else {
         let what = "its links lead in a circle, or to an open file of a process";
         return Err(Error::new(Code::EINVAL, format!("{}: {what}", path.display())));
@@ -345,7 +345,7 @@ fn target(path: &Path) -> Result<PathBuf> {
 
 /// Opens a file that can be replaced, and locks it. The path leads to it then.
 fn locked(target: &Path, shown: &Path) -> Result<Arc<FileBlob>> {
-    let failed = |error: io::Error| Error::system(&error, shown.display());
+    let failed = |error: io::Error| Error::system(error, shown.display());
     for _ in 0..MAX_TRIES {
         // Opening a pipe would wait for another process.
         if !target.symlink_metadata().map_err(failed)?.is_file() {
@@ -362,12 +362,12 @@ fn locked(target: &Path, shown: &Path) -> Result<Arc<FileBlob>> {
         }
         if own.nlink() > 1 {
             let what = "it has several hard links, and would be replaced under one of them only: remove or copy them";
-            return Err(Error::system(&Errno::MLINK.into(), format_args!("{}: {what}", shown.display())));
+            return Err(Error::system(Errno::MLINK.into(), format_args!("{}: {what}", shown.display())));
         }
         return Ok(Arc::new(file));
     }
     let what = "other writers keep replacing it";
-    Err(Error::system(&Errno::AGAIN.into(), format_args!("{}: {what}", shown.display())))
+    Err(Error::system(Errno::AGAIN.into(), format_args!("{}: {what}", shown.display())))
 }
 
 impl Store for ZipDraft {
@@ -452,7 +452,7 @@ impl Store for ZipDraft {
             self.check_replaced(&state)?;
             let new = self.write_members(&state)?;
             let blob = new.blob.clone();
-            step().map_err(|error| self.failed("reading it again", &error))?;
+            step().map_err(|error| self.failed("reading it again", error))?;
             let committed =
                 ZipStore::open_to_edit(blob.clone()).map_err(|error| error.at(self.shown.display()))?;
             blob.lock_for_writing().map_err(|error| error.at(self.shown.display()))?;
@@ -461,7 +461,7 @@ impl Store for ZipDraft {
                 self.check_replaced(&state)?;
                 new.take_name(&self.path, state.replaced.is_some()).map_err(|error| match error.kind() {
                     ErrorKind::AlreadyExists if state.replaced.is_none() => self.taken(),
-                    _ => self.failed("putting its new content in place", &error),
+                    _ => self.failed("putting its new content in place", error),
                 })?;
             }
             // From here on nothing fails. Who reads an object meanwhile has its file.

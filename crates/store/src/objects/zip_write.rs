@@ -114,7 +114,7 @@ impl<'f> ZipWriter<'f> {
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        step().map_err(|error| Error::system(&error, self.out.name()))?;
+        step().map_err(|error| Error::system(error, self.out.name()))?;
         self.out.write_at(self.at, bytes)?;
         self.at += bytes.len() as u64;
         Ok(())

@@ -40,7 +40,7 @@ pub fn run(path: &Path, style: Style, counts_requests: bool, opening: &OpenOptio
     match out.lock().write_all(shown.as_bytes()) {
         // A reader that went away has seen enough.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::system(&error, "standard output"))
+            Err(Error::system(error, "standard output"))
         }
         _ => Ok(()),
     }

@@ -283,7 +283,7 @@ fn choose_storage(
     let by_level = options.deflate.filter(|&level| level > 0 && is_flat && !dims.is_empty() && !refused);
     target.var_mut(to).storage.filters.clear();
     for spec in wished.iter().flatten() {
-        let at = |error: Error| error.at(source.var_path(var));
+        let at = |error: Error| error.at_path(source.var_path(var));
         let filter = Filter { id: spec.hdf5_id().map_err(at)?, params: spec.params.clone() };
         ferrocdf::define_filter(target, to, filter.id, &filter.params)
             .and_then(|()| ferrocdf::check_filter(&filter))

@@ -53,7 +53,7 @@ pub fn choose(
                 let what = format!(
                     "shards of shape {shards:?} do not consist of whole chunks of shape {chunks:?} (-c)"
                 );
-                return Err(Error::new(Code::EINVAL, what).at(source.var_path(var)));
+                return Err(Error::new(Code::EINVAL, what).at_path(source.var_path(var)));
             }
             Some(shards)
         }

@@ -97,7 +97,7 @@ fn main_then(
             141
         }
         Err(PrintStop::Printing(PrintFailure::Output(error))) => {
-            let error = Error::system(&error, "");
+            let error = Error::system(error, "");
             complain(err, format!("standard output: {}", error.code.text()).as_bytes())
         }
     }
@@ -177,7 +177,7 @@ fn missing_attributes(model: &Model) -> Option<Error> {
     groups.chain(vars).find_map(|(owner, var)| {
         let error = model.attrs(owner).failure()?.clone();
         Some(match var {
-            Some(var) => error.at(model.var_path(var)),
+            Some(var) => error.at_path(model.var_path(var)),
             None => error,
         })
     })

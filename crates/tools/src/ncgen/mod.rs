@@ -110,7 +110,7 @@ fn open<'a>(
         Err(error) => {
             let prefix = options.complaint_prefix.as_bytes();
             tell(errors, [prefix, b"can't open file ", path.as_bytes(), b" for reading: "].concat());
-            tell(errors, Error::system(&error, "").code.text());
+            tell(errors, Error::system(error, "").code.text());
             Err(7)
         }
     }
@@ -174,7 +174,7 @@ fn translate(
     let mut output = io::BufWriter::new(output);
     source::write(&dataset, style, language, &mut output)
         .and_then(|()| output.flush())
-        .map_err(|error| Error::system(&error, "writing the program"))?;
+        .map_err(|error| Error::system(error, "writing the program"))?;
     Ok(0)
 }
 

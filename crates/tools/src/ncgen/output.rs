@@ -173,7 +173,7 @@ fn check_storage(model: &Model) -> Result<()> {
     }
     let mut draft = model.clone();
     let mut vars = model.var_ids();
-    vars.try_for_each(|var| check_var(&mut draft, var).map_err(|error| error.at(model.var_path(var))))
+    vars.try_for_each(|var| check_var(&mut draft, var).map_err(|error| error.at_path(model.var_path(var))))
 }
 
 fn check_var(model: &mut Model, var: VarId) -> Result<()> {

@@ -154,7 +154,7 @@ impl Edited {
                 }
                 let was = was.map(|was| &was.attrs);
                 self.attributes(|held| held.node(var), was, &new.var(var).attrs)
-                    .map_err(|error| error.at(new.var_path(var)))?;
+                    .map_err(|error| error.at_path(new.var_path(var)))?;
                 continue;
             }
             // Dimensions up to the next one that has a variable. If that was made before, the others come last.
@@ -162,7 +162,7 @@ impl Edited {
                 self.make_dim(new, dim)?;
                 dims.pop_front();
             }
-            self.make_var(new, var).map_err(|error| error.at(new.var_path(var)))?;
+            self.make_var(new, var).map_err(|error| error.at_path(new.var_path(var)))?;
             if dims.front().is_some_and(|&dim| coordinate(new, dim) == Some(var)) {
                 dims.pop_front();
             }
@@ -270,7 +270,7 @@ impl Edited {
         let prefixed = is_prefixed(new, var);
         let compact = matches!(spec.layout, NewLayout::Compact);
         let link = link_of(new, var, prefixed)?;
-        let node = self.editor.create_dataset(group, &link, spec).at(|| new.var_path(var))?;
+        let node = self.editor.create_dataset(group, &link, spec).at_path(|| new.var_path(var))?;
         if compact {
             self.own_compact(node, &datatype)?;
         }
@@ -288,7 +288,7 @@ impl Edited {
         }
         if let Some(how) = rounded {
             let value = Values::Int(vec![how.digits.cast_signed()]);
-            self.put_value(node, quantize::attribute(how.way), &value)?;
+            self.put_value(node, quantize::attribute(how.way).as_bytes(), &value)?;
         }
         self.set_attributes(node, &of.attrs)
     }

@@ -164,7 +164,7 @@ fn remove_and_go_on(bytes: &[u8], (writes, reads): (Faults, Faults), next: Next)
     let at = wanted.iter().position(|(name, _)| name == "c").unwrap();
     wanted[at].1 = 31;
     assert_eq!(values(&disk.found()), wanted);
-    assert!(disk.found().attribute("title").is_ok());
+    assert!(disk.found().attribute::<String>("title").is_ok());
     done.is_err()
 }
 

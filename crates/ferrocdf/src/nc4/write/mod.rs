@@ -354,7 +354,7 @@ impl Edited {
         let mut rounded = None;
         if matches!(datatype.class, Number::Float(_)) {
             for (name, way) in quantize::ATTRIBUTES {
-                let attribute = dataset.object().attribute(name)?;
+                let attribute = dataset.object().attribute(name.as_bytes())?;
                 let digits = attribute.and_then(|found| decode::integers(&found).first().copied());
                 let digits = digits.and_then(|digits| u32::try_from(digits).ok());
                 rounded = rounded.or(digits.map(|digits| Quantize { way, digits }));

@@ -113,7 +113,7 @@ impl Gone {
             }
             // One that cannot be read may be of it.
             if let Some(failure) = attrs.failure() {
-                return Err(failure.clone().at(path));
+                return Err(failure.clone().at_path(path));
             }
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(super) fn of(
     let wished = form::element(model, var, &form);
     let element = target
         .element(model, model.var(var).ty, order, wished.as_ref())
-        .map_err(|error| error.at(model.var_path(var)))?;
+        .map_err(|error| error.at_path(model.var_path(var)))?;
     let chunk_shape = chunk_shape(model, var);
     let mut shape = model.shape(var);
     let array = ArrayInfo {
@@ -46,8 +46,8 @@ pub(super) fn of(
         shape: &shape,
         dataset: DatasetInfo { element: element.for_filters(), chunk: chunk_shape.clone() },
     };
-    let steps =
-        steps(storage, version, &element, &array, codecs).map_err(|error| error.at(model.var_path(var)))?;
+    let steps = steps(storage, version, &element, &array, codecs)
+        .map_err(|error| error.at_path(model.var_path(var)))?;
     let (mut chunks, mut names) = (chunk_shape, vec![]);
     match version {
         Version::V2 if shape.is_empty() && options.nczarr => (shape, chunks) = (vec![1], vec![1]),
@@ -89,7 +89,7 @@ fn shard_shape(model: &Model, var: VarId, element: &Element) -> Result<Option<Ve
     let what = format!(
         "shards of shape {shards:?}, of more than {MAX_SHARD} bytes: each is written whole, from memory; ask for smaller ones"
     );
-    Err(Error::new(Code::EINVAL, what).at(model.var_path(var)))
+    Err(Error::new(Code::EINVAL, what).at_path(model.var_path(var)))
 }
 
 /// Returns the shape of the chunks. They may be longer than the dimensions, as in all of Zarr.
@@ -202,12 +202,13 @@ fn fill_value(model: &Model, var: VarId, version: Version, element: &Element) ->
         }
         (Values::String(list), Some(_)) => {
             let fill = list.first().and_then(Option::as_deref).unwrap_or_default();
-            let in_fill = |error: Error| error.at("_FillValue").at(model.var_path(var));
+            let in_fill = |error: Error| error.at("_FillValue").at_path(model.var_path(var));
             FillValue::Bytes(encode::text_of_size(element, fill).map_err(in_fill)?)
         }
         (Values::User(_, list), size) => {
             let bytes = list.first().map(|value| encode::bytes(model, model.var(var).ty, element, value));
-            let bytes = bytes.transpose().map_err(|error| error.at(model.var_path(var)))?.unwrap_or_default();
+            let bytes =
+                bytes.transpose().map_err(|error| error.at_path(model.var_path(var)))?.unwrap_or_default();
             match size {
                 Some(_) => FillValue::Bytes(bytes),
                 None => FillValue::Value(Json::String(STANDARD.encode(bytes))),

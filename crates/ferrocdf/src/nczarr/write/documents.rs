@@ -63,7 +63,7 @@ impl VariableNode {
     /// Returns the attribute that tells how numbers of a new variable are rounded, unless the variable has it.
     fn rounding(&self, model: &Model, var: VarId) -> Option<Attr> {
         let how = self.quantize.filter(|_| self.is_new)?;
-        let called = quantize::attribute(how.way);
+        let called = quantize::attribute(how.way).as_bytes();
         let has = model.find_attr(Owner::Var(var), called).is_some();
         let value = Values::Int(vec![i32::try_from(how.digits).unwrap_or(i32::MAX)]);
         (!has).then(|| Attr::new(Name::stored(called), value))

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use ferrocdf_array::{Array, In, Layout, RangeCheck, Selection};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, ErrorKind, Result};
 use ferrocdf_model::{Attr, DimId, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
@@ -204,7 +204,7 @@ impl WriteDriver for NcZarrWriter {
             Flush::All => self.flush_data(model),
         };
         // A conflict with another writer is no reason to keep all else from being stored.
-        if stored.as_ref().is_err_and(|error| !error.is_conflict) {
+        if stored.as_ref().is_err_and(|error| error.kind() != ErrorKind::Conflict) {
             return stored;
         }
         self.put_documents(model)?;
@@ -228,7 +228,9 @@ impl NcZarrWriter {
                 }
             };
             let done = done.map_err(|error| in_variable(error, model, var));
-            if failed.as_ref().is_ok() || done.as_ref().is_err_and(|error| !error.is_conflict) {
+            if failed.as_ref().is_ok()
+                || done.as_ref().is_err_and(|error| error.kind() != ErrorKind::Conflict)
+            {
                 failed = done;
             }
         }

@@ -358,7 +358,7 @@ impl VariableNode {
         codecs: &Codecs,
     ) -> Result<VariableNode> {
         let described = arrays::of((model, var), version, options, codecs)?;
-        let in_variable = |error: Error| error.at(model.var_path(var));
+        let in_variable = |error: Error| error.at_path(model.var_path(var));
         let document = described.metadata(version, codecs).map_err(in_variable)?;
         let mut metadata = ArrayMetadata::parse(version, &document, codecs).map_err(in_variable)?;
         if model.var(var).dims.is_empty() {
@@ -440,7 +440,7 @@ impl VariableNode {
 /// Returns how numbers of a variable are rounded that are written, which an attribute says.
 fn quantize_of(model: &Model, var: VarId) -> Option<Quantize> {
     let found = quantize::ATTRIBUTES.iter().find_map(|&(name, way)| {
-        let attr = model.attrs(Owner::Var(var)).find(name)?;
+        let attr = model.attrs(Owner::Var(var)).find(name.as_bytes())?;
         match &attr.value {
             ferrocdf_model::Values::Int(digits) => {
                 Some(Quantize { way, digits: u32::try_from(*digits.first()?).ok()? })

@@ -1,0 +1,100 @@
+//! Kinds of errors, for programs that decide by them.
+
+use std::io;
+
+use super::Code;
+
+/// The kind of an error: what a program decides by. Several codes of netCDF are of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A file, a group, a dimension, a variable, an attribute or a type does not exist.
+    NotFound,
+    /// A file or a name exists already.
+    AlreadyExists,
+    /// An argument is wrong whatever the file holds, or does not go with the other arguments.
+    InvalidArgument,
+    /// A value or a variable is of another type than the call needs.
+    WrongType,
+    /// A selection is outside the shape of its variable, or of another shape than the data.
+    OutOfBounds,
+    /// A number is out of the range of the type that it is converted to. Other numbers of the call were converted.
+    OutOfRange,
+    /// The call comes too early or too late: the file must be in another mode, or must not have data yet.
+    InvalidState,
+    /// The file is of no known format.
+    UnknownFormat,
+    /// The file is damaged.
+    Corrupt,
+    /// A filter is not available, or refuses its parameters or its data.
+    Filter,
+    /// The format, or this build, cannot do what was asked for.
+    Unsupported,
+    /// The file is open for reading only, or the system or a server denies access.
+    PermissionDenied,
+    /// A change was not stored, since another writer had changed the same object.
+    Conflict,
+    /// The system refused to read or write.
+    Io,
+    /// A server could not be reached, or refused to answer.
+    Network,
+    /// Memory does not suffice.
+    OutOfMemory,
+    /// None of the other kinds.
+    Other,
+}
+
+impl Code {
+    /// Returns the kind of the errors with this code.
+    pub(super) fn kind(self) -> ErrorKind {
+        match self.known_kind() {
+            Some(kind) => kind,
+            None if self.0 > 0 => of_system(self.0),
+            None => ErrorKind::Other,
+        }
+    }
+}
+
+/// Returns the kind of an error of the system.
+fn of_system(errno: i32) -> ErrorKind {
+    use io::ErrorKind as System;
+    match io::Error::from_raw_os_error(errno).kind() {
+        System::NotFound => ErrorKind::NotFound,
+        System::AlreadyExists => ErrorKind::AlreadyExists,
+        System::PermissionDenied | System::ReadOnlyFilesystem => ErrorKind::PermissionDenied,
+        System::OutOfMemory => ErrorKind::OutOfMemory,
+        System::ConnectionRefused
+        | System::ConnectionReset
+        | System::ConnectionAborted
+        | System::HostUnreachable
+        | System::NetworkUnreachable
+        | System::NetworkDown
+        | System::NotConnected
+        | System::TimedOut => ErrorKind::Network,
+        _ => ErrorKind::Io,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_netcdf_and_of_the_system_have_kinds() {
+        for (code, kind) in [
+            (Code::ENOTVAR, ErrorKind::NotFound),
+            (Code::ENAMEINUSE, ErrorKind::AlreadyExists),
+            (Code::EEDGE, ErrorKind::OutOfBounds),
+            (Code::ERANGE, ErrorKind::OutOfRange),
+            (Code::EHDFERR, ErrorKind::Corrupt),
+            (Code::ENOTNC4, ErrorKind::Unsupported),
+            (Code(2), ErrorKind::NotFound),
+            (Code(13), ErrorKind::PermissionDenied),
+            (Code(28), ErrorKind::Io),
+            (Code(111), ErrorKind::Network),
+            (Code(-9999), ErrorKind::Other),
+        ] {
+            assert_eq!(code.kind(), kind, "{code:?}");
+        }
+    }
+}
