@@ -27,12 +27,20 @@ pub enum InUse {
 /// # Errors
 /// A setting that is in use already with another value; then neither is set.
 pub fn configure(threads: Option<usize>, cache: Option<usize>) -> Result<(), InUse> {
+    set_both((&THREADS, threads), (&CACHE, cache))
+}
+
+/// A setting, and the value that it is to get.
+type Wish<'a> = (&'a OnceLock<usize>, Option<usize>);
+
+fn set_both(threads: Wish<'_>, cache: Wish<'_>) -> Result<(), InUse> {
     let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
-    check(&THREADS, threads).map_err(InUse::Threads)?;
-    check(&CACHE, cache).map_err(InUse::Cache)?;
-    // Nobody else sets them meanwhile.
-    threads.map(|count| THREADS.set(count));
-    cache.map(|bytes| CACHE.set(bytes));
+    check(threads).map_err(InUse::Threads)?;
+    check(cache).map_err(InUse::Cache)?;
+    for (setting, wanted) in [threads, cache] {
+        // Nobody else sets it meanwhile.
+        wanted.map(|value| setting.set(value));
+    }
     Ok(())
 }
 
@@ -57,7 +65,7 @@ fn get(setting: &OnceLock<usize>, default: impl FnOnce() -> usize) -> usize {
 }
 
 /// Fails with the value of a setting that is in use, if it is another one than the wanted one.
-fn check(setting: &OnceLock<usize>, wanted: Option<usize>) -> Result<(), usize> {
+fn check((setting, wanted): Wish<'_>) -> Result<(), usize> {
     match (setting.get(), wanted) {
         (Some(&used), Some(wanted)) if used != wanted => Err(used),
         _ => Ok(()),
@@ -75,15 +83,18 @@ mod tests {
     #[test]
     fn a_setting_that_is_in_use_keeps_its_value() {
         static SETTING: OnceLock<usize> = OnceLock::new();
-        assert_eq!(check(&SETTING, Some(4)), Ok(()));
+        assert_eq!(check((&SETTING, Some(4))), Ok(()));
         assert_eq!([get(&SETTING, || 3), get(&SETTING, || 4)], [3, 3]);
-        assert_eq!([Some(3), None, Some(4)].map(|wanted| check(&SETTING, wanted)), [Ok(()), Ok(()), Err(3)]);
+        let checks = [Some(3), None, Some(4)].map(|wanted| check((&SETTING, wanted)));
+        assert_eq!(checks, [Ok(()), Ok(()), Err(3)]);
     }
 
     #[test]
     fn settings_are_set_together_or_not_at_all() {
-        let bytes = cache_budget();
-        assert_eq!(configure(Some(3), Some(bytes + 1)), Err(InUse::Cache(bytes)));
-        assert_eq!(THREADS.get(), None);
+        let [threads, cache] = [OnceLock::new(), OnceLock::from(7)];
+        assert_eq!(set_both((&threads, Some(3)), (&cache, Some(8))), Err(InUse::Cache(7)));
+        assert_eq!(threads.get(), None);
+        assert_eq!(set_both((&threads, Some(3)), (&cache, Some(7))), Ok(()));
+        assert_eq!(threads.get(), Some(&3));
     }
 }

@@ -156,6 +156,17 @@ fn system_text(errno: i32) -> String {
     }
 }
 
+impl Code {
+    /// Returns the kind of the errors with this code.
+    pub(super) fn kind(self) -> ErrorKind {
+        match self.known_kind() {
+            Some(kind) => kind,
+            None if self.0 > 0 => ErrorKind::of_system(self.0),
+            None => ErrorKind::Other,
+        }
+    }
+}
+
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
@@ -183,5 +194,24 @@ mod tests {
         // The reference has none for this error of the interface of version 2.
         let unknown: Vec<_> = Code::ALL.iter().filter(|code| code.text() == "Unknown Error").collect();
         assert_eq!(unknown, [&Code::EXDR]);
+    }
+
+    #[test]
+    fn codes_of_netcdf_and_of_the_system_have_kinds() {
+        for (code, kind) in [
+            (Code::ENOTVAR, ErrorKind::NotFound),
+            (Code::ENAMEINUSE, ErrorKind::AlreadyExists),
+            (Code::EEDGE, ErrorKind::OutOfBounds),
+            (Code::ERANGE, ErrorKind::OutOfRange),
+            (Code::EHDFERR, ErrorKind::Corrupt),
+            (Code::ENOTNC4, ErrorKind::Unsupported),
+            (Code(2), ErrorKind::NotFound),
+            (Code(13), ErrorKind::PermissionDenied),
+            (Code(28), ErrorKind::Io),
+            (Code(111), ErrorKind::Network),
+            (Code(-9999), ErrorKind::Other),
+        ] {
+            assert_eq!(code.kind(), kind, "{code:?}");
+        }
     }
 }

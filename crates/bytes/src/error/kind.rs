@@ -2,8 +2,6 @@
 
 use std::io;
 
-use super::Code;
-
 /// The kind of an error: what a program decides by. Several codes of netCDF are of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -44,57 +42,24 @@ pub enum ErrorKind {
     Other,
 }
 
-impl Code {
-    /// Returns the kind of the errors with this code.
-    pub(super) fn kind(self) -> ErrorKind {
-        match self.known_kind() {
-            Some(kind) => kind,
-            None if self.0 > 0 => of_system(self.0),
-            None => ErrorKind::Other,
-        }
-    }
-}
-
-/// Returns the kind of an error of the system.
-fn of_system(errno: i32) -> ErrorKind {
-    use io::ErrorKind as System;
-    match io::Error::from_raw_os_error(errno).kind() {
-        System::NotFound => ErrorKind::NotFound,
-        System::AlreadyExists => ErrorKind::AlreadyExists,
-        System::PermissionDenied | System::ReadOnlyFilesystem => ErrorKind::PermissionDenied,
-        System::OutOfMemory => ErrorKind::OutOfMemory,
-        System::ConnectionRefused
-        | System::ConnectionReset
-        | System::ConnectionAborted
-        | System::HostUnreachable
-        | System::NetworkUnreachable
-        | System::NetworkDown
-        | System::NotConnected
-        | System::TimedOut => ErrorKind::Network,
-        _ => ErrorKind::Io,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_of_netcdf_and_of_the_system_have_kinds() {
-        for (code, kind) in [
-            (Code::ENOTVAR, ErrorKind::NotFound),
-            (Code::ENAMEINUSE, ErrorKind::AlreadyExists),
-            (Code::EEDGE, ErrorKind::OutOfBounds),
-            (Code::ERANGE, ErrorKind::OutOfRange),
-            (Code::EHDFERR, ErrorKind::Corrupt),
-            (Code::ENOTNC4, ErrorKind::Unsupported),
-            (Code(2), ErrorKind::NotFound),
-            (Code(13), ErrorKind::PermissionDenied),
-            (Code(28), ErrorKind::Io),
-            (Code(111), ErrorKind::Network),
-            (Code(-9999), ErrorKind::Other),
-        ] {
-            assert_eq!(code.kind(), kind, "{code:?}");
+impl ErrorKind {
+    /// Returns the kind of an error of the system.
+    pub(super) fn of_system(errno: i32) -> ErrorKind {
+        use io::ErrorKind as System;
+        match io::Error::from_raw_os_error(errno).kind() {
+            System::NotFound => ErrorKind::NotFound,
+            System::AlreadyExists => ErrorKind::AlreadyExists,
+            System::PermissionDenied | System::ReadOnlyFilesystem => ErrorKind::PermissionDenied,
+            System::OutOfMemory => ErrorKind::OutOfMemory,
+            System::ConnectionRefused
+            | System::ConnectionReset
+            | System::ConnectionAborted
+            | System::HostUnreachable
+            | System::NetworkUnreachable
+            | System::NetworkDown
+            | System::NotConnected
+            | System::TimedOut => ErrorKind::Network,
+            _ => ErrorKind::Io,
         }
     }
 }

@@ -16,6 +16,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use super::Source;
 use super::role::Role;
 use super::sign_on::SignOn;
+use super::temporary_keys::is_header_text;
 use crate::settings::{Environment, Profile, Profiles, Secret, Settings, parse_flag};
 
 /// Credentials, or how to get them.
@@ -105,11 +106,6 @@ fn keys((id, secret, token): KeyTexts, place: &str) -> Result<Option<Credentials
         (Some(_), None) => Err(auth(format!("{place}: an access key of AWS without its secret key"))),
         (None, Some(_)) => Err(auth(format!("{place}: a secret key of AWS without its access key"))),
     }
-}
-
-/// True if a text can stand in a header of a request.
-pub(super) fn is_header_text(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Returns the keys in the environment.

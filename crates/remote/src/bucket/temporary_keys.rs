@@ -8,8 +8,6 @@ use async_trait::async_trait;
 use object_store::CredentialProvider;
 use object_store::aws::AwsCredential;
 
-use super::credentials::is_header_text;
-
 /// Time before the end of keys at which they are fetched again: a request that is signed now may be sent later.
 const MARGIN: Duration = Duration::from_secs(60);
 
@@ -65,6 +63,11 @@ impl<I: Issuer> CredentialProvider for TemporaryKeys<I> {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued.clone());
         Ok(issued.keys)
     }
+}
+
+/// True if a text can stand in a header of a request.
+pub(super) fn is_header_text(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Makes keys of the texts that an issuer gave.
