@@ -10,6 +10,7 @@ mod chunks;
 mod dataset;
 mod dump;
 pub mod edit;
+mod elements;
 mod external;
 mod fields;
 mod file;
@@ -30,6 +31,7 @@ mod wire;
 
 pub use dataset::{ChunkCounts, Dataset, Placed};
 pub use dump::structure;
+pub use elements::{ObjectReference, VariableElement};
 pub use ferrocdf_codec::Step;
 pub use file::{File, OpenOptions, Resolver};
 pub use groups::{Charset, Link, LinkTarget, Links};

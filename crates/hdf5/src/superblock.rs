@@ -9,6 +9,7 @@ use ferrocdf_store::Blob;
 use smallvec::SmallVec;
 
 use crate::fields::Fields;
+use crate::messages::small::TreeSizes;
 use crate::wire::{self, Writer, bad};
 use crate::{Address, Sizes};
 
@@ -53,6 +54,8 @@ pub(crate) struct StoredSuperblock {
     end: u64,
     driver: u64,
     root: u64,
+    /// Half the children of nodes of version 1 B-trees (versions 0 and 1).
+    tree_sizes: TreeSizes,
     /// Fields that readers have no use for.
     passed: u64,
 }
@@ -112,11 +115,11 @@ impl StoredSuperblock {
         c.uint("size of offsets", 1, &mut self.offset)?;
         c.uint("size of lengths", 1, &mut self.length)?;
         c.uint("reserved", 1, &mut self.passed)?;
-        c.uint("group leaf node K", 2, &mut self.passed)?;
-        c.uint("group internal node K", 2, &mut self.passed)?;
+        c.int("group leaf node K", &mut self.tree_sizes.symbols)?;
+        c.int("group internal node K", &mut self.tree_sizes.groups)?;
         c.uint("file consistency flags", 4, &mut self.flags)?;
         if self.version == 1 {
-            c.uint("indexed storage internal node K", 2, &mut self.passed)?;
+            c.int("indexed storage internal node K", &mut self.tree_sizes.chunks)?;
             c.uint("reserved", 2, &mut self.passed)?;
         }
         let Sizes { offset, length } = self.sizes()?;
@@ -239,6 +242,14 @@ impl Superblock {
             end,
         })
     }
+}
+
+/// Returns the sizes of version 1 B-trees that a superblock of version 0 or 1 says.
+pub(crate) fn tree_sizes(blob: &dyn Blob) -> Result<TreeSizes> {
+    let (_, bytes) = locate(blob)?;
+    let mut stored = StoredSuperblock::default();
+    wire::decode(&mut stored, WHAT, Address(0), &bytes[SIGNATURE.len()..])?;
+    Ok(stored.tree_sizes)
 }
 
 /// Finds the signature: its byte, and the first bytes from there on, which hold the superblock.

@@ -8,13 +8,17 @@
 use std::collections::BTreeSet;
 
 use ferrocdf_array::Kind;
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Decoder, Error, Record, Result};
 
+use crate::elements::{
+    ATTRIBUTE, ElementHeapId, ObjectReference, REGION, ReferenceBlock, RegionObject, RevisedReferenceHead,
+    VariableElement,
+};
 use crate::heaps::global::SMALLEST;
-use crate::messages::HeapId;
 use crate::messages::datatype::{Class, Datatype, Reference};
-use crate::selection::SpaceSelection;
-use crate::wire::{Reader, bad};
+use crate::selection::{SpaceSelection, StoredSelection};
+use crate::source::ORDER;
+use crate::wire::{self, bad};
 use crate::{Address, File, Number};
 
 /// A value of any datatype.
@@ -152,9 +156,8 @@ impl<'a> Values<'a> {
     fn collections(&self, datatype: &Datatype, bytes: &[u8], found: &mut BTreeSet<Address>) {
         match &datatype.class {
             Class::Variable { .. } => {
-                let mut r = Reader::new("element of variable length", bytes);
-                let place = r.u32().and_then(|_| self.place(&mut r)).ok().flatten();
-                found.extend(place.map(|id| id.collection));
+                let id = self.variable_element(bytes).ok().and_then(|element| element.id);
+                found.extend(id.map(|id| id.collection));
             }
             Class::Compound { members } => members.iter().for_each(|member| {
                 let bytes = bytes.get(member.offset as usize..).unwrap_or_default();
@@ -169,22 +172,26 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// A length and a place in the global heap.
+    fn variable_element(&self, bytes: &[u8]) -> Result<VariableElement> {
+        VariableElement::decode(bytes, self.file.source().sizes)
+    }
+
+    /// Returns the value of an element of variable length.
     fn variable(&mut self, text: bool, base: &Datatype, bytes: &[u8]) -> Result<Value> {
-        let mut r = Reader::new("element of variable length", bytes);
-        let len = r.u32()?;
-        let Some(id) = self.place(&mut r)? else {
+        let VariableElement { count, id, .. } = self.variable_element(bytes)?;
+        let Some(id) = id else {
             return Ok(if text { Value::String(None) } else { Value::Sequence(Vec::new()) });
         };
-        let size = usize::try_from(u64::from(len) * u64::from(base.size)).unwrap_or(usize::MAX);
+        let size = usize::try_from(u64::from(count) * u64::from(base.size)).unwrap_or(usize::MAX);
         if size == 0 {
             return Ok(if text { Value::String(Some(Vec::new())) } else { Value::Sequence(Vec::new()) });
         }
         let object = self.file.heap_object(id)?;
         let Some(data) = object.get(..size) else {
             let (held, at) = (object.len(), id.collection);
-            return Err(r.error(format_args!(
-                "{len} elements of {} bytes, the object {} of the global heap at {at} has {held} bytes",
+            return Err(bad(format!(
+                "element of variable length: {count} elements of {} bytes, the object {} of the global heap at {at} has {held} \
+                 bytes",
                 base.size, id.index
             )));
         };
@@ -195,88 +202,76 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// A place in the global heap; `None` if it is no place.
-    fn place(&self, r: &mut Reader<'_>) -> Result<Option<HeapId>> {
-        let (collection, index) = (r.address(self.file.source().sizes)?, r.u32()?);
-        Ok(collection.filter(|at| at.0 != 0).map(|collection| HeapId { collection, index }))
-    }
-
+    /// Returns what a reference refers to; `None` if it refers to nothing.
     fn reference(&mut self, reference: Reference, bytes: &[u8]) -> Result<Option<Referred>> {
         let sizes = self.file.source().sizes;
-        let mut r = Reader::new("reference", bytes);
         let none = Referred { file: None, object: Address(0), region: None, attribute: None };
+        let mut decoder = Decoder::new(bytes, ORDER, true);
         match reference {
             Reference::Object => {
-                let object = r.address(sizes)?.filter(|at| at.0 != 0);
-                Ok(object.map(|object| Referred { object, ..none }))
+                let mut object = ObjectReference { sizes, object: None };
+                decode(&mut object, &mut decoder)?;
+                Ok(object.object.map(|object| Referred { object, ..none }))
             }
             Reference::Region => {
-                let Some(id) = self.place(&mut r)? else { return Ok(None) };
+                let mut place = ElementHeapId { sizes, id: None };
+                decode(&mut place, &mut decoder)?;
+                let Some(id) = place.id else { return Ok(None) };
                 let data = self.file.heap_object(id)?;
                 self.spend(data.len() * 2)?;
-                let mut r = Reader::new("reference to a region", &data);
-                let object = r.defined(sizes, "dataset")?;
-                let (region, _) = SpaceSelection::decode(r.rest())?;
-                Ok(Some(Referred { object, region: Some(region), ..none }))
+                let selection = StoredSelection::default();
+                let mut region = RegionObject { sizes, dataset: Address(0), selection };
+                decode(&mut region, &mut Decoder::new(&data, ORDER, true))?;
+                Ok(Some(Referred {
+                    object: region.dataset,
+                    region: Some(region.selection.selection),
+                    ..none
+                }))
             }
             Reference::Object2(_) | Reference::Region2(_) | Reference::Attribute(_) => {
-                let (kind, flags) = (r.u8()?, r.u8()?);
-                if kind == 0 {
+                let mut head = RevisedReferenceHead::default();
+                decode(&mut head, &mut decoder)?;
+                if head.kind == 0 {
                     return Ok(None);
                 }
-                if kind == OBJECT && flags & EXTERNAL == 0 {
-                    return self.block(kind, flags, r.rest());
+                if head.is_inline() {
+                    return block(head, decoder.rest());
                 }
-                let len = r.u32()? as usize;
-                let Some(id) = self.place(&mut r)? else { return Ok(None) };
+                // Behind the head is what elements of variable length have.
+                let element = self.variable_element(decoder.rest())?;
+                let Some(id) = element.id else { return Ok(None) };
                 let data = self.file.heap_object(id)?;
                 self.spend(data.len() * 2)?;
-                self.block(kind, flags, data.get(..len).unwrap_or(&data))
+                block(head, data.get(..element.count as usize).unwrap_or(&data))
             }
         }
-    }
-
-    /// A reference block of the revised encoding.
-    fn block(&mut self, kind: u8, flags: u8, bytes: &[u8]) -> Result<Option<Referred>> {
-        let mut r = Reader::new("reference", bytes);
-        let width = usize::from(r.u8()?);
-        let token = r.take(width)?;
-        if width > 8 && token[8..].iter().any(|&byte| byte != 0) {
-            return Err(r.error("a token that is no address"));
-        }
-        let object = crate::wire::number(token);
-        if object == 0 {
-            return Ok(None);
-        }
-        let mut referred = Referred { file: None, object: Address(object), region: None, attribute: None };
-        if flags & EXTERNAL != 0 {
-            let len = r.u16()?;
-            referred.file = Some(r.take(usize::from(len))?.to_vec());
-        }
-        match kind {
-            OBJECT => {}
-            REGION => {
-                // The size of what follows, and the number of dimensions of the dataset.
-                r.skip(8)?;
-                referred.region = Some(SpaceSelection::decode(r.rest())?.0);
-            }
-            ATTRIBUTE => {
-                let len = r.u16()?;
-                referred.attribute = Some(r.take(usize::from(len))?.to_vec());
-            }
-            _ => return Err(r.error(format_args!("kind {kind} is unknown"))),
-        }
-        Ok(Some(referred))
     }
 }
 
-/// Kinds of references of the revised encoding.
-const OBJECT: u8 = 2;
-const REGION: u8 = 3;
-const ATTRIBUTE: u8 = 4;
+/// Reads a part of a reference.
+fn decode(record: &mut impl Record, decoder: &mut Decoder<'_>) -> Result<()> {
+    record.fields(decoder).map_err(|error| bad(format!("reference: {}", error.what)))
+}
 
-/// The flag of references to other files.
-const EXTERNAL: u8 = 1;
+/// Reads the block of a revised reference.
+fn block(head: RevisedReferenceHead, bytes: &[u8]) -> Result<Option<Referred>> {
+    let mut block = ReferenceBlock::unread(head);
+    decode(&mut block, &mut Decoder::new(bytes, ORDER, true))?;
+    if block.token.iter().skip(8).any(|&byte| byte != 0) {
+        return Err(bad(format!(
+            "reference: its token of {} bytes is more than an address",
+            block.token.len()
+        )));
+    }
+    let object = wire::number(&block.token);
+    let (kind, is_external) = (block.head.kind, block.is_external());
+    Ok((object != 0).then(|| Referred {
+        file: is_external.then_some(block.file),
+        object: Address(object),
+        region: (kind == REGION).then_some(block.region.selection),
+        attribute: (kind == ATTRIBUTE).then_some(block.attribute),
+    }))
+}
 
 /// The value of a number.
 fn number(datatype: &Datatype, bytes: &[u8]) -> Result<Value> {

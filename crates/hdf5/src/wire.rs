@@ -1,15 +1,13 @@
-//! Structures out of bytes and into bytes: a reader over a slice, a writer, checksums, and the errors of all.
+//! Structures out of bytes and into bytes: a writer of several records, checksums, and the errors of all.
 //!
-//! The reader gives an error that names the structure and the byte where the bytes end too early; positions are
-//! counted from the start of the slice. The writer keeps its first error until the end, so that an encoder reads like
-//! the structure.
+//! The writer keeps its first error until the end, so that an encoder reads like the structure.
 
 use std::fmt;
 
 use ferrocdf_bytes::{Code, Decoder, Encoder, Error, Record, Result, lookup3};
 
+use crate::Address;
 use crate::source::ORDER;
-use crate::{Address, Sizes};
 
 /// Bytes of a metadata checksum.
 pub const CHECKSUM: usize = 4;
@@ -17,92 +15,6 @@ pub const CHECKSUM: usize = 4;
 /// An error about something in an HDF5 file.
 pub fn bad(what: impl Into<String>) -> Error {
     Error::new(Code::EHDFERR, what)
-}
-
-/// Takes a structure apart, front to back.
-#[derive(Clone, Debug)]
-pub struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    what: &'static str,
-}
-
-impl<'a> Reader<'a> {
-    /// A reader at the start of `bytes`; `what` names the structure in errors.
-    pub fn new(what: &'static str, bytes: &'a [u8]) -> Self {
-        Reader { bytes, at: 0, what }
-    }
-
-    /// An error about this structure.
-    pub fn error(&self, why: impl fmt::Display) -> Error {
-        bad(format!("{} (byte {}): {why}", self.what, self.at))
-    }
-
-    #[cold]
-    fn ends_early(&self, len: usize) -> Error {
-        self.error(format_args!("{len} bytes are needed, {} are left", self.rest().len()))
-    }
-
-    /// The next `len` bytes.
-    #[inline]
-    pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let taken = self.rest().get(..len).ok_or_else(|| self.ends_early(len))?;
-        self.at += len;
-        Ok(taken)
-    }
-
-    /// The next `N` bytes.
-    #[inline]
-    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let taken = *self.rest().first_chunk().ok_or_else(|| self.ends_early(N))?;
-        self.at += N;
-        Ok(taken)
-    }
-
-    /// Passes over `len` bytes.
-    pub fn skip(&mut self, len: usize) -> Result<()> {
-        self.take(len).map(drop)
-    }
-
-    /// All that is left, which stays.
-    pub fn rest(&self) -> &'a [u8] {
-        &self.bytes[self.at..]
-    }
-
-    /// An unsigned number of `width` bytes, 0 to 8.
-    pub fn uint(&mut self, width: usize) -> Result<u64> {
-        match width {
-            // What nearly all files have.
-            8 => self.array().map(u64::from_le_bytes),
-            _ => Ok(number(self.take(width)?)),
-        }
-    }
-
-    /// A number of one byte.
-    pub fn u8(&mut self) -> Result<u8> {
-        self.array().map(u8::from_le_bytes)
-    }
-
-    /// A number of two bytes.
-    pub fn u16(&mut self) -> Result<u16> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    /// A number of four bytes.
-    pub fn u32(&mut self) -> Result<u32> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    /// An address; `None` is the undefined one.
-    pub fn address(&mut self, sizes: Sizes) -> Result<Option<Address>> {
-        Ok(sizes.address(self.uint(sizes.offset)?))
-    }
-
-    /// An address that must be defined; `field` names it in the error.
-    pub fn defined(&mut self, sizes: Sizes, field: &str) -> Result<Address> {
-        let address = self.address(sizes)?;
-        address.ok_or_else(|| self.error(format_args!("the address of the {field} is undefined")))
-    }
 }
 
 /// Puts a structure together, front to back.
@@ -284,14 +196,6 @@ mod tests {
     #[test]
     fn widths() {
         assert_eq!([0, 1, 255, 256, 65_535, 65_536, u64::MAX].map(width_of), [1, 1, 1, 2, 2, 3, 8]);
-    }
-
-    #[test]
-    fn short_bytes_are_an_error_that_names_the_structure() {
-        let mut reader = Reader::new("thing", &[1, 2, 3]);
-        assert_eq!(reader.u16().unwrap(), 0x0201);
-        let error = reader.u32().unwrap_err();
-        assert_eq!(&*error.what, "thing (byte 2): 4 bytes are needed, 1 are left");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The bodies of header messages, and what they lead to.
 
-use ferrocdf_bytes::{Dumper, Record, Result};
+use ferrocdf_bytes::{Coder, Dumper, Record, Result};
 
 use super::{StructureWalk, path_in, raw, trees};
 use crate::dataset::virtual_layout::mapping::MappingList;
+use crate::elements::VariableElement;
 use crate::groups::message as link;
 use crate::messages::small::{
     CacheImage, Continuation, DriverInfo, GroupInfo, ModificationTime, ReferenceCount, SharedMessageTable,
@@ -19,7 +20,7 @@ use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 use crate::objects::shared::{SharedMessage, SharedPlace};
 use crate::wire::CHECKSUM;
-use crate::{Address, Link, LinkTarget, Sizes};
+use crate::{Address, Link, LinkTarget};
 
 impl StructureWalk<'_> {
     /// Prints the body of a message, and has all that it leads to printed.
@@ -163,7 +164,6 @@ impl StructureWalk<'_> {
 
     /// Prints an attribute message with the datatype and the dataspace in it, and the collections of the global heap with its elements.
     pub(super) fn attribute(&mut self, at: Address, body: &[u8]) -> Result<()> {
-        let sizes = self.source.sizes;
         let mut record = AttributePrefix::default();
         let whole = self.show("attribute message", at, body, |dumper| {
             record.fields(dumper)?;
@@ -183,20 +183,29 @@ impl StructureWalk<'_> {
         if message.flags & 0x01 == 0
             && let Ok(Datatype { class: Class::Variable { .. }, .. }) = Datatype::decode(message.datatype)
         {
-            self.collections(message.data, sizes);
+            return self.variable_elements(at, message.data);
         }
         Ok(())
     }
 
-    /// Has the collections of the global heap printed that elements of variable length lie in.
-    fn collections(&mut self, elements: &[u8], sizes: Sizes) {
-        // A length, and a place in the heap.
-        for element in elements.chunks_exact(4 + sizes.offset + 4) {
-            let at = Address(crate::wire::number(&element[4..4 + sizes.offset]));
-            if at.0 != 0 && at.0 != sizes.undefined() {
-                self.later(at, move |walk| walk.global_heap(at));
-            }
+    /// Prints elements of variable length, and has their collections of the global heap printed.
+    fn variable_elements(&mut self, at: Address, elements: &[u8]) -> Result<()> {
+        let sizes = self.source.sizes;
+        self.write("    elements of variable length of the attribute\n")?;
+        let count = (elements.len() / VariableElement::size(sizes)) as u64;
+        let mut found = vec![];
+        self.show(VariableElement::WHAT, at, elements, |dumper| {
+            dumper.list("element", count, &mut vec![], |_: &mut (), dumper| {
+                let mut element = VariableElement::empty(sizes);
+                element.fields(dumper)?;
+                found.extend(element.id);
+                Ok(())
+            })
+        })?;
+        for HeapId { collection, .. } in found {
+            self.later(collection, move |walk| walk.global_heap(collection));
         }
+        Ok(())
     }
 
     /// Prints the mappings of a virtual dataset, which are an object of the global heap.

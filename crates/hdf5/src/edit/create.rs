@@ -24,7 +24,6 @@ use crate::messages::SpaceInfo;
 use crate::messages::small::TreeSizes;
 use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
-use crate::wire::number;
 use crate::{Address, File, OpenOptions, Sizes, Source, Superblock};
 
 /// Widths of a new file.
@@ -119,7 +118,7 @@ impl Editor {
             }
         }
         if superblock.version < 2 {
-            tree_sizes = old_tree_sizes(&source, superblock.version)?;
+            tree_sizes = crate::superblock::tree_sizes(&blob)?;
             if tree_sizes != TreeSizes::default() {
                 extension.push(super::message(kind::TREE_SIZES, 0, tree_sizes.encode()?));
                 changed = true;
@@ -189,14 +188,6 @@ fn empty(root: &mut EditedHeader, superblock: &Superblock) -> Result<File> {
     let mut bytes = Superblock { base: 0, end: superblock.root.0 + len, ..superblock.clone() }.encode()?;
     chunks.into_iter().for_each(|(_, chunk)| bytes.extend(chunk));
     File::open(Arc::new(MemoryBlob::new(bytes)))
-}
-
-/// The shape of trees that an old superblock says.
-fn old_tree_sizes(source: &Source, version: u8) -> Result<TreeSizes> {
-    let bytes = source.read("superblock", Address(0), 26)?;
-    let at = |at: usize| number(&bytes[at..at + 2]) as u16;
-    let chunks = if version == 1 { at(24) } else { TreeSizes::default().chunks };
-    Ok(TreeSizes { chunks, groups: at(18), symbols: at(16) })
 }
 
 /// Makes a message forget which space is free, since it will not be true any more. Says whether it knew of any, and

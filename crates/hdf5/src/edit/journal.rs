@@ -188,7 +188,7 @@ impl Editor {
     /// used alone is free.
     fn name_state(&mut self, image: Option<Extent>) -> Result<()> {
         let mut end = lock(&self.space).end_after(image).div_ceil(self.page).saturating_mul(self.page);
-        while note::seems_there(&self.source, end) {
+        while note::ends_with_signature(&self.source, end) {
             end += self.page.max(8);
         }
         lock(&self.space).reach(end)?;

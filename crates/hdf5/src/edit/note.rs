@@ -8,70 +8,113 @@
 //!
 //! A commit never ends a file behind bytes that look like the end of a note: an old one would be believed.
 //!
-//! Pieces by address (address and length, 8 bytes each), their number in 4 bytes, a checksum of these in 4 (begun with where
-//! the note lies), and a signature of 8; all least significant byte first.
+//! The checksum is begun with the address of the note, so that a note that was moved is none.
+#![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::{Result, lookup3};
+use ferrocdf_bytes::{Coder, Record, Result, lookup3};
+use smallvec::SmallVec;
 
 use super::Editor;
 use super::space::{Extent, lock};
-use crate::wire::number;
+use crate::fields::Fields;
+use crate::wire;
 use crate::{Address, Source};
 
+const WHAT: &str = "free-space note";
 const SIGNATURE: [u8; 8] = *b"fcdfFREE";
-/// Bytes behind the pieces.
+/// Bytes of the tail, and those of it behind the checksummed bytes.
 const TAIL: u64 = 16;
+const UNCHECKED: usize = 12;
+/// Bytes of a piece.
+const PIECE: u64 = 16;
 /// Bytes at the beginning of a file that are never free.
 const SUPERBLOCK: u64 = 48;
 /// Bytes of a piece that is worth a note, and the most pieces of one.
 const LEAST: u64 = 16;
-const MOST: usize = 4096;
+const MOST: u64 = 4096;
 
-/// Bytes of a note of so many pieces.
-fn len(pieces: usize) -> u64 {
-    pieces as u64 * 16 + TAIL
+/// The note before its tail: pieces by address.
+struct NotePieces {
+    count: u64,
+    pieces: Vec<Extent>,
 }
 
-/// The note that begins at an address.
-fn encode(pieces: &[Extent], at: Address) -> Vec<u8> {
-    let both = pieces.iter().flat_map(|piece| [piece.at.0, piece.len]);
-    let mut bytes: Vec<u8> = both.flat_map(u64::to_le_bytes).collect();
-    bytes.extend((pieces.len() as u32).to_le_bytes());
-    bytes.extend(lookup3(&bytes, at.0 as u32).to_le_bytes());
-    bytes.extend(SIGNATURE);
-    bytes
+impl Record for NotePieces {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.list("piece", self.count, &mut self.pieces, |piece, c| {
+            c.position("address", 8, &mut piece.at.0)?;
+            c.int("length", &mut piece.len)
+        })
+    }
 }
 
-/// Where the note of a file that ends here is, and what it calls free.
+/// The tail of the note, by which it is found at the end of a file.
+struct NoteTail {
+    /// The number of pieces.
+    count: u32,
+    /// Checksum of the pieces and of their number.
+    checksum: u32,
+    signature: SmallVec<[u8; 8]>,
+}
+
+impl Record for NoteTail {
+    fn fields<C: Coder>(&mut self, c: &mut C) -> Result<()> {
+        c.int("number of pieces", &mut self.count)?;
+        c.int("checksum", &mut self.checksum)?;
+        c.bytes("signature", 8, &mut self.signature)
+    }
+}
+
+/// Returns the bytes of a note of so many pieces; the caller has counted at most [`MOST`] of them.
+fn len(pieces: u64) -> u64 {
+    pieces.saturating_mul(PIECE).saturating_add(TAIL)
+}
+
+/// Returns the note that begins at an address.
+fn encode(pieces: Vec<Extent>, at: Address) -> Result<Vec<u8>> {
+    let count = pieces.len() as u64;
+    let mut tail = NoteTail { count: count as u32, checksum: 0, signature: SIGNATURE.into() };
+    let mut bytes = wire::encode(&mut NotePieces { count, pieces })?;
+    bytes.extend(wire::encode(&mut tail)?);
+    let checked = bytes.len().saturating_sub(UNCHECKED);
+    tail.checksum = lookup3(&bytes[..checked], at.0 as u32);
+    bytes.truncate(bytes.len().saturating_sub(TAIL as usize));
+    bytes.extend(wire::encode(&mut tail)?);
+    Ok(bytes)
+}
+
+/// Returns the extent of the note of a file that ends at `end`, and the pieces that it calls free; `None` if there is none.
 pub(super) fn read(source: &Source, end: u64) -> Result<Option<(Extent, Vec<Extent>)>> {
-    const WHAT: &str = "a note of free space";
     let Some(tail_at) = end.checked_sub(TAIL) else { return Ok(None) };
-    let Ok(tail) = source.read(WHAT, Address(tail_at), TAIL) else { return Ok(None) };
-    let count = number(&tail[..4]);
-    let (true, true) = (tail[8..] == SIGNATURE, count <= MOST as u64) else { return Ok(None) };
-    let Some(at) = end.checked_sub(len(count as usize)) else { return Ok(None) };
-    let bytes = source.read(WHAT, Address(at), end - at)?;
-    let (signed, rest) = bytes.split_at(bytes.len() - 12);
-    let pieces: Vec<Extent> = signed[..signed.len() - 4]
-        .chunks_exact(16)
-        .map(|piece| Extent { at: Address(number(&piece[..8])), len: number(&piece[8..]) })
-        .collect();
-    // Whoever damaged it shall not have what is used taken for free.
+    let Ok(bytes) = source.read(WHAT, Address(tail_at), TAIL) else { return Ok(None) };
+    let mut tail = NoteTail { count: 0, checksum: 0, signature: SmallVec::new() };
+    wire::decode(&mut tail, WHAT, Address(tail_at), &bytes)?;
+    let count = u64::from(tail.count);
+    if tail.signature[..] != SIGNATURE || count > MOST {
+        return Ok(None);
+    }
+    let len = len(count);
+    let Some(at) = end.checked_sub(len) else { return Ok(None) };
+    let bytes = source.read(WHAT, Address(at), len)?;
+    let mut note = NotePieces { count, pieces: vec![] };
+    wire::decode(&mut note, WHAT, Address(at), &bytes)?;
+    let checked = &bytes[..bytes.len().saturating_sub(UNCHECKED)];
+    // A damaged note may not call space free that is in use.
     let mut free_from = SUPERBLOCK;
-    let in_order = pieces.iter().all(|piece| {
+    let in_order = note.pieces.iter().all(|piece| {
         let fits = piece.at.0 >= free_from;
         free_from = piece.at.0.saturating_add(piece.len);
         fits && free_from <= at
     });
-    if u64::from(lookup3(signed, at as u32)) != number(&rest[..4]) || !in_order {
+    if lookup3(checked, at as u32) != tail.checksum || !in_order {
         return Ok(None);
     }
-    Ok(Some((Extent { at: Address(at), len: end - at }, pieces)))
+    Ok(Some((Extent { at: Address(at), len }, note.pieces)))
 }
 
-/// Whether a file that ends here would end with something like a note: bytes of an old one in space that was taken and never
-/// written.
-pub(super) fn seems_there(source: &Source, end: u64) -> bool {
+/// Returns true if a file that ends at `end` would end with the signature of a note: bytes of an old one, in space that was taken and
+/// never written.
+pub(super) fn ends_with_signature(source: &Source, end: u64) -> bool {
     let len = SIGNATURE.len() as u64;
     let last = end.checked_sub(len).map(|at| source.read("the end of the file", Address(at), len));
     last.is_some_and(|last| last.is_ok_and(|last| last == SIGNATURE))
@@ -92,7 +135,7 @@ impl Editor {
     /// ends then. Its own place is given up by the commit.
     pub(super) fn destroy_note(&mut self) -> Result<()> {
         let Some(note) = self.note else { return Ok(()) };
-        let tail = Address(note.at.0 + note.len - TAIL);
+        let tail = Address(note.at.0.saturating_add(note.len).saturating_sub(TAIL));
         self.blob.write_at(self.source.position(tail)?, &[0; TAIL as usize])
     }
 
@@ -104,16 +147,16 @@ impl Editor {
     pub(super) fn leave_note(&mut self, least: u64) -> Result<()> {
         if self.note.is_none() {
             let mut space = lock(&self.space);
-            let pieces = space.pieces(LEAST, MOST);
+            let pieces = space.pieces(LEAST, MOST as usize);
             let free: u64 = pieces.iter().map(|piece| piece.len).sum();
             if pieces.is_empty() || free < least {
                 return Ok(());
             }
-            let len = len(pieces.len());
+            let len = len(pieces.len() as u64);
             let Ok(at) = space.take_end(len) else { return Ok(()) };
             drop(space);
             let written =
-                self.source.position(at).and_then(|to| self.blob.write_at(to, &encode(&pieces, at)));
+                encode(pieces, at).and_then(|bytes| self.blob.write_at(self.source.position(at)?, &bytes));
             if let Err(error) = written.and_then(|()| self.wait()) {
                 lock(&self.space).give_back(at, len);
                 return Err(error);
@@ -129,6 +172,7 @@ impl Editor {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use std::sync::Arc;
 
@@ -152,7 +196,7 @@ mod tests {
     /// A file of this many bytes with a note behind them.
     fn noted(len: usize, pieces: &[(u64, u64)]) -> Vec<u8> {
         let pieces: Vec<Extent> = pieces.iter().map(|&(at, len)| Extent { at: Address(at), len }).collect();
-        [vec![7; len], encode(&pieces, Address(len as u64))].concat()
+        [vec![7; len], encode(pieces, Address(len as u64)).unwrap()].concat()
     }
 
     #[test]
@@ -174,8 +218,9 @@ mod tests {
         let end = lock(&editor.space).end();
         // What lies in space that is taken now, and is not written.
         let at = lock(&editor.space).take(200).unwrap();
-        blob.write_at(at.0, &[vec![0; 200 - 16], encode(&[], Address(at.0 + 184))].concat()).unwrap();
-        assert!(seems_there(&editor.source, end + 200));
+        blob.write_at(at.0, &[vec![0; 200 - 16], encode(vec![], Address(at.0 + 184)).unwrap()].concat())
+            .unwrap();
+        assert!(ends_with_signature(&editor.source, end + 200));
         editor.unwritten = true;
         editor.commit().unwrap();
         assert_eq!(lock(&editor.space).end(), end + 208);

@@ -23,7 +23,7 @@ const RUN: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
 /// A piece of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub at: Address,
     pub len: u64,

@@ -8,6 +8,9 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
+use ferrocdf_bytes::{Coder, Result};
+
+use crate::fields::Fields;
 use crate::{Address, Sizes};
 
 const WHAT: &str = "datatype";
@@ -308,8 +311,18 @@ pub struct HeapId {
 }
 
 impl HeapId {
-    /// Bytes of a place as stored.
-    pub fn size(sizes: Sizes) -> usize {
-        sizes.offset + 4
+    /// Fields of a "Global Heap ID". `None` is the address `none` or the undefined one.
+    pub(crate) fn fields<C: Coder>(
+        id: &mut Option<HeapId>,
+        none: u64,
+        sizes: Sizes,
+        c: &mut C,
+    ) -> Result<()> {
+        let (mut collection, mut index) = id.map_or((none, 0), |id| (id.collection.0, id.index));
+        c.position("collection address", sizes.offset, &mut collection)?;
+        c.int("object index", &mut index)?;
+        let found = sizes.address(collection).filter(|at| at.0 != none);
+        *id = found.map(|collection| HeapId { collection, index });
+        Ok(())
     }
 }

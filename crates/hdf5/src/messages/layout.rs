@@ -123,13 +123,7 @@ impl Record for DataLayoutMessage<'_> {
                 c.address("address", sizes, &mut chunked.address)?;
                 chunked.fields_of_lens(rank, 4, c)
             }
-            DataLayout::Virtual(id) => {
-                let (mut collection, mut index) = id.map_or((None, 0), |id| (Some(id.collection), id.index));
-                c.address("address of the collection in the global heap", sizes, &mut collection)?;
-                c.int("index", &mut index)?;
-                *id = collection.map(|collection| HeapId { collection, index });
-                Ok(())
-            }
+            DataLayout::Virtual(id) => HeapId::fields(id, sizes.undefined(), sizes, c),
         }
     }
 }

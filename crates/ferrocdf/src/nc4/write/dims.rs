@@ -408,7 +408,7 @@ impl Edited {
             for &(at, place) in &users {
                 let start = bytes.len();
                 let address = at.address(&mut self.editor)?;
-                Encoder::new(&mut self.editor).address(address, &mut bytes);
+                Encoder::new(&mut self.editor).reference(address, &mut bytes)?;
                 bytes.extend(place.to_le_bytes());
                 bytes.resize(start + size, 0);
             }

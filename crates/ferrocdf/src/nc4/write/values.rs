@@ -7,7 +7,7 @@ use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_hdf5::edit::Editor;
 use ferrocdf_hdf5::messages::HeapId;
 use ferrocdf_hdf5::messages::datatype::{Class, Datatype};
-use ferrocdf_hdf5::{Address, Sizes};
+use ferrocdf_hdf5::{Address, ObjectReference, Sizes, VariableElement};
 use ferrocdf_model::{Value, Values, each_numbers};
 use ferrocdf_store::MemoryBlob;
 
@@ -62,7 +62,7 @@ impl<'a> Encoder<'a> {
                 for text in list {
                     match text {
                         Some(text) => self.pointer(text.len(), text, into)?,
-                        None => self.nothing(into),
+                        None => self.empty(into)?,
                     }
                 }
             }
@@ -103,7 +103,7 @@ impl<'a> Encoder<'a> {
                 let mut bytes = vec![];
                 list.iter().try_for_each(|value| self.value(base, value, &mut bytes))?;
                 match bytes.len() / (base.size.max(1) as usize) {
-                    0 => self.nothing(into),
+                    0 => self.empty(into)?,
                     count => self.pointer(count, &bytes, into)?,
                 }
                 Ok(())
@@ -127,9 +127,9 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// No place in the global heap: of an empty list, and of a string that is not there.
-    fn nothing(&self, into: &mut Vec<u8>) {
-        into.resize(into.len() + 4 + HeapId::size(self.sizes), 0);
+    /// Appends an element with nothing in the global heap: an empty list, or a string that does not exist.
+    fn empty(&self, into: &mut Vec<u8>) -> Result<()> {
+        VariableElement::empty(self.sizes).append_to(into)
     }
 
     /// Gives an element places of its own in the global heap, for what it shares with the one that it is a copy of: two
@@ -148,16 +148,16 @@ impl<'a> Encoder<'a> {
                 element.chunks_exact_mut(base.size.max(1) as usize).try_for_each(|part| self.own(base, part))
             }
             Class::Variable { base, .. } => {
-                let Some((collection, index)) = place(element, self.sizes) else { return Ok(()) };
-                let mut inside = self.editor.heap_get(HeapId { collection, index })?.to_vec();
+                let stored = VariableElement::decode(element, self.sizes)?;
+                let Some(id) = stored.id else { return Ok(()) };
+                let mut inside = self.editor.heap_get(id)?.to_vec();
                 for part in inside.chunks_exact_mut(base.size.max(1) as usize) {
                     self.own(base, part)?;
                 }
-                let id = self.editor.heap_put(&inside)?;
-                let mut to = vec![];
-                self.address(id.collection, &mut to);
-                to.extend(id.index.to_le_bytes());
-                element[4..4 + to.len()].copy_from_slice(&to);
+                let id = Some(self.editor.heap_put(&inside)?);
+                let mut bytes = vec![];
+                VariableElement { id, ..stored }.append_to(&mut bytes)?;
+                element[..bytes.len()].copy_from_slice(&bytes);
                 Ok(())
             }
             _ => Ok(()),
@@ -170,15 +170,12 @@ impl<'a> Encoder<'a> {
             .map_err(|_| Error::new(Code::ERANGE, format!("a list of {count} elements")))?;
         let id = self.editor.heap_put(bytes)?;
         self.made.push(id);
-        into.extend(count.to_le_bytes());
-        self.address(id.collection, into);
-        into.extend(id.index.to_le_bytes());
-        Ok(())
+        VariableElement { sizes: self.sizes, count, id: Some(id) }.append_to(into)
     }
 
-    /// An address as stored.
-    pub(super) fn address(&self, at: Address, into: &mut Vec<u8>) {
-        into.extend(&at.0.to_le_bytes()[..self.sizes.offset.min(8)]);
+    /// Appends a reference to an object.
+    pub(super) fn reference(&self, at: Address, into: &mut Vec<u8>) -> Result<()> {
+        ObjectReference { sizes: self.sizes, object: Some(at) }.append_to(into)
     }
 
     /// For each dimension an element that is a list of references to scales.
@@ -186,11 +183,11 @@ impl<'a> Encoder<'a> {
         let mut into = vec![];
         for scales in dims {
             if scales.is_empty() {
-                self.nothing(&mut into);
+                self.empty(&mut into)?;
                 continue;
             }
             let mut references = vec![];
-            scales.iter().for_each(|&at| self.address(at, &mut references));
+            scales.iter().try_for_each(|&at| self.reference(at, &mut references))?;
             self.pointer(scales.len(), &references, &mut into)?;
         }
         Ok(into)
@@ -240,8 +237,8 @@ fn find_places(
             }
             Class::Array { base, .. } => find_places(editor, base, element, into, seen),
             Class::Variable { base, .. } => {
-                let Some((collection, index)) = place(element, sizes) else { continue };
-                let id = HeapId { collection, index };
+                let stored = VariableElement::decode(element, sizes);
+                let Some(id) = stored.ok().and_then(|stored| stored.id) else { continue };
                 if base.has_pointers() {
                     if !seen.insert(id) {
                         continue;
@@ -255,13 +252,4 @@ fn find_places(
             _ => {}
         }
     }
-}
-
-fn place(element: &[u8], sizes: Sizes) -> Option<(Address, u32)> {
-    let width = sizes.offset.min(8);
-    let mut address = [0; 8];
-    address[..width].copy_from_slice(element.get(4..4 + width)?);
-    let address = u64::from_le_bytes(address);
-    let index = element.get(4 + width..8 + width)?.try_into().ok()?;
-    (address != 0).then(|| (Address(address), u32::from_le_bytes(index)))
 }
