@@ -112,7 +112,7 @@ fn random_stores_of_zarr_python_2_are_read() {
     judge_random(judge, "", [100, 1000], &[]);
 }
 
-/// Of 1,000 datasets in four modes, our library reads WHAT variables as netCDF-C 4.10.1 does, which cannot read MORE that it wrote itself.
+/// Random datasets that netCDF-C writes in four modes: our library reads what netCDF-C reads of them.
 #[test]
 fn random_stores_of_netcdf_c_are_read() {
     judge_random(python::script("zarr_netcdf_random.py"), "../lib/libnetcdf.so", [15, 1000], &[]);

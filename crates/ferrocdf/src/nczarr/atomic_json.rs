@@ -7,6 +7,8 @@ use ferrocdf_zarr::Json;
 pub(super) fn text(json: &Json) -> Values {
     Values::Char(match json {
         Json::String(text) => text.clone().into_bytes(),
+        // NetCDF-C writes text as JSON where it can be, `NaN` without quotes too.
+        Json::Number(text) => text.as_bytes().into(),
         json => json.to_string().into_bytes(),
     })
 }

@@ -228,6 +228,7 @@ mod tests {
             ("\"NaN\"", "<f8", Values::Double(vec![f64::NAN])),
             ("1.5", "float32", Values::Float(vec![1.5])),
             ("[1,2]", ">S1", Values::Char("[1,2]".into())),
+            ("NaN", ">S1", Values::Char("NaN".into())),
             ("{\"a\": 1.50}", "|J0", Values::Char("{\"a\": 1.50}".into())),
             ("[\"a\", \"bc\"]", "|S128", Values::String(vec![Some(b"a".to_vec()), Some(b"bc".to_vec())])),
             // A type that does not fit the value says nothing.
