@@ -7,7 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::run::{Outcome, cargo, works};
-use crate::{setup, source};
+use crate::setup;
+use crate::source::{self, text};
 
 const PACKAGES: [&str; 7] = ["bytes", "model", "classic", "codec", "store", "hdf5", "array"];
 
@@ -132,8 +133,4 @@ fn compiler(folder: &Path) -> Result<PathBuf, String> {
     std::fs::write(&wrapper, script).map_err(text)?;
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).map_err(text)?;
     if is_there() { Ok(wrapper) } else { Err(format!("the compiler {} does not work", wrapper.display())) }
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -191,7 +191,8 @@ pub fn unpack_packages(folder: &Path) -> Result<PathBuf, String> {
     Ok(root)
 }
 
-fn text(error: impl std::fmt::Display) -> String {
+/// Returns what an error says.
+pub fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
