@@ -8,6 +8,7 @@ mod circles;
 mod facts;
 mod install;
 mod names;
+mod portable;
 mod published;
 mod run;
 mod rust_files;
@@ -64,8 +65,17 @@ const TASKS: &[Task] = &[
         help: "types of a crate that have the same name as another one",
         run: names::names,
     },
+    Task {
+        name: "portable",
+        help: "[i686|s390x [FILTER...]]: the crates' tests on 32 bits and on a big-endian machine; not part of ci",
+        run: portable::portable,
+    },
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
-    Task { name: "ci", help: "all of the above, and format, lints and documentation", run: tasks::ci },
+    Task {
+        name: "ci",
+        help: "all of the above but portable, and format, lints and documentation",
+        run: tasks::ci,
+    },
     Task { name: "bench", help: "[NAME...]: measure against the reference library", run: tasks::bench },
 ];
 

