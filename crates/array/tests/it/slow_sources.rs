@@ -129,6 +129,7 @@ impl Blob for Destinations {
 #[test]
 fn bytes_that_are_not_converted_are_fetched_in_one_batch_into_the_memory_of_the_caller() {
     let (chunks, mut array, _) = row_of_chunks(1000, 50, 101, Arc::new(Chain::default()));
+    array.stored = Stored::native(Kind::U16);
     let large: Vec<u8> = (0..8 << 20).map(|at| (at / 3) as u8).collect();
     let run = Layout::Strided { begin: 0, strides: vec![2] };
     for (bytes, layout, count, requests) in

@@ -3,7 +3,9 @@
 //! The first entries are in the index block; the others in data blocks, which come in groups, one for each secondary
 //! block: group `u` has 2^(u/2) data blocks of 2^((u+1)/2) times the smallest size each. The data blocks of the first
 //! groups hang on the index block; the others on secondary blocks, which hang on the index block.
+#![deny(clippy::arithmetic_side_effects)]
 
+#[allow(clippy::arithmetic_side_effects, reason = "sizes of what is in memory")]
 mod build;
 
 use std::collections::HashMap;
@@ -138,8 +140,8 @@ impl IndexBlock {
     /// The index block, without what hangs on it, of the array whose header is at an address.
     pub fn new(header: &ExtensibleArrayHeader, at: Address) -> IndexBlock {
         let (groups, direct) = header.groups();
-        let data = 2 * (u64::from(header.pointers) - 1);
-        let entries = u64::from(header.in_index) * u64::from(header.width);
+        let data = u64::from(header.pointers).saturating_sub(1).saturating_mul(2);
+        let entries = u64::from(header.in_index).saturating_mul(header.width.into());
         IndexBlock {
             head: header.block(b"EAIB", at),
             lens: [entries, data, groups.saturating_sub(direct).into()],
@@ -153,7 +155,8 @@ impl IndexBlock {
     pub fn len(&self) -> u64 {
         let [entries, data, secondary] = self.lens;
         let offset = self.head.sizes.offset as u64;
-        6 + offset + entries + (data + secondary) * offset + CHECKSUM as u64
+        let addresses = data.saturating_add(secondary).saturating_add(1).saturating_mul(offset);
+        addresses.saturating_add(entries).saturating_add(6).saturating_add(CHECKSUM as u64)
     }
 }
 
@@ -185,7 +188,7 @@ impl SecondaryBlock {
         let blocks = ExtensibleArrayHeader::blocks(group);
         let entries = header.entries_of_block(group).unwrap_or(u64::MAX);
         let bitmap = match entries > header.per_page() {
-            true => blocks.saturating_mul((entries / header.per_page()).div_ceil(8)),
+            true => blocks.saturating_mul(header.pages(entries).div_ceil(8)),
             false => 0,
         };
         let head = header.block_with_offset(b"EASB", at, 0);
@@ -241,7 +244,8 @@ impl ExtensibleArrayHeader {
 
     /// Bytes of a header.
     pub fn len(sizes: Sizes) -> u64 {
-        (12 + 6 * sizes.length + sizes.offset + CHECKSUM) as u64
+        const NUMBERS: usize = 12 + CHECKSUM;
+        sizes.length.saturating_mul(6).saturating_add(sizes.offset).saturating_add(NUMBERS) as u64
     }
 
     /// The head of a block without an offset.
@@ -262,7 +266,8 @@ impl ExtensibleArrayHeader {
 
     /// Bytes of a data block besides its entries.
     pub fn data_head(&self) -> u64 {
-        (6 + self.sizes.offset + CHECKSUM) as u64 + u64::from(self.bits.div_ceil(8))
+        const NUMBERS: u64 = 6 + CHECKSUM as u64;
+        NUMBERS.saturating_add(self.sizes.offset as u64).saturating_add(self.bits.div_ceil(8).into())
     }
 
     /// Entries of a page of a data block.
@@ -270,41 +275,50 @@ impl ExtensibleArrayHeader {
         1u64.checked_shl(self.page_bits.into()).unwrap_or(u64::MAX)
     }
 
+    /// Pages of a data block of so many entries, which fills them.
+    pub fn pages(&self, entries: u64) -> u64 {
+        entries.checked_shr(self.page_bits.into()).unwrap_or(0)
+    }
+
     /// Entries of a data block of a group.
     pub fn entries_of_block(&self, group: u32) -> Option<u64> {
-        u64::from(self.smallest).checked_mul(1 << group.div_ceil(2))
+        u64::from(self.smallest).checked_mul(1u64.checked_shl(group.div_ceil(2))?)
     }
 
     /// How many groups there are, and of how many the data blocks hang on the index block.
     pub fn groups(&self) -> (u32, u32) {
-        (1 + u32::from(self.bits) - self.smallest.ilog2(), 2 * self.pointers.ilog2())
+        let groups = u32::from(self.bits).saturating_sub(self.smallest.ilog2()).saturating_add(1);
+        (groups, self.pointers.ilog2().saturating_mul(2))
     }
 
     /// How many data blocks the group has.
     pub fn blocks(group: u32) -> u64 {
-        1 << (group / 2)
+        1u64.checked_shl(group / 2).unwrap_or(u64::MAX)
     }
 
     /// The number behind the last of a group.
     fn groups_end(&self, group: u32) -> u64 {
         // All groups up to this one have 2^(group + 1) - 1 times the smallest size together.
-        let entries = (u128::from(self.smallest) << (group + 1)) - u128::from(self.smallest);
-        u64::try_from(entries + u128::from(self.in_index)).unwrap_or(u64::MAX)
+        let end = 1u64.checked_shl(group.saturating_add(1));
+        let all = end.map_or(u64::MAX, |end| end.saturating_sub(1));
+        all.saturating_mul(self.smallest.into()).saturating_add(self.in_index.into())
     }
 
     /// Where the entry of this number lies; `None` if it is more than the array can have.
     fn spot(&self, number: u64) -> Option<EntryLocation> {
         let rest = number.checked_sub(self.in_index.into())?;
-        let smallest = u64::from(self.smallest);
-        let group = (rest / smallest).checked_add(1)?.ilog2();
+        let group = (rest >> self.smallest.ilog2()).checked_add(1)?.ilog2();
         if group >= self.groups().0 {
             return None;
         }
         // The groups before have 2^group - 1 times the smallest size together, which is not more than the number.
-        let before = ((1u64 << group) - 1) * smallest;
+        let before = (1u64 << group).saturating_sub(1).saturating_mul(self.smallest.into());
         let entries = self.entries_of_block(group)?;
-        let (block, index) = ((rest - before) / entries, (rest - before) % entries);
-        Some(EntryLocation { group, block, index, entries, first: number - index })
+        // The number of entries is a power of two.
+        let within = rest.saturating_sub(before);
+        let index = within & entries.saturating_sub(1);
+        let (block, first) = (within >> entries.ilog2(), number.saturating_sub(index));
+        Some(EntryLocation { group, block, index, entries, first })
     }
 }
 
@@ -333,7 +347,7 @@ impl ExtensibleArray {
         if spot.group < direct {
             // The groups before have together as many blocks as this.
             let before: u64 = (0..spot.group).map(ExtensibleArrayHeader::blocks).sum();
-            let at = opened.data.get((before + spot.block) as usize).copied().flatten();
+            let at = opened.data.get(before.saturating_add(spot.block) as usize).copied().flatten();
             return at.map_or(Ok(nothing), |at| self.block(source, header, at, &spot));
         }
         let Some(secondary) = self.secondary(source, opened, spot.group)? else {
@@ -355,7 +369,7 @@ impl ExtensibleArray {
             entries: spot.entries,
             width,
             written: &secondary.written,
-            first_bit: spot.block * (spot.entries / header.per_page()),
+            first_bit: spot.block.saturating_mul(header.pages(spot.entries)),
         };
         pages.leaf(source, &self.cache, spot.index)
     }
@@ -405,7 +419,7 @@ impl ExtensibleArray {
         if let Some(block) = held().get(&group) {
             return Ok(Some(Arc::clone(block)));
         }
-        let at = opened.secondary.get((group - header.groups().1) as usize).copied().flatten();
+        let at = opened.secondary.get(group.saturating_sub(header.groups().1) as usize).copied().flatten();
         let Some(at) = at else { return Ok(None) };
         let mut block = SecondaryBlock::new(header, self.at, group);
         let bytes = source.read(SECONDARY, at, block.len(header))?;
@@ -416,4 +430,5 @@ impl ExtensibleArray {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests;

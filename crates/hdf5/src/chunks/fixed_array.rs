@@ -1,5 +1,7 @@
 //! The fixed array index (specification, appendix C, section "The Fixed Array Index").
+#![deny(clippy::arithmetic_side_effects)]
 
+#[allow(clippy::arithmetic_side_effects, reason = "sizes of what is in memory")]
 mod build;
 
 use ferrocdf_bytes::{Coder, Record, Result};
@@ -74,7 +76,8 @@ impl FixedArrayHeader {
 
     /// Bytes of a header.
     pub fn len(sizes: Sizes) -> u64 {
-        (8 + sizes.length + sizes.offset + CHECKSUM) as u64
+        const NUMBERS: usize = 8 + CHECKSUM;
+        sizes.length.saturating_add(sizes.offset).saturating_add(NUMBERS) as u64
     }
 
     /// Entries of a page. So many in a page are no pages at all.
@@ -120,7 +123,7 @@ impl DataBlock {
 
     /// Bytes of what [`DataBlock`] has, without a checksum.
     pub fn len(header: &FixedArrayHeader) -> u64 {
-        (6 + header.sizes.offset as u64).saturating_add(header.bitmap())
+        (header.sizes.offset as u64).saturating_add(6).saturating_add(header.bitmap())
     }
 }
 

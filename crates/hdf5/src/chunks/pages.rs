@@ -1,6 +1,7 @@
 //! Runs of entries with checksums: what fixed and extensible arrays end in.
 //!
 //! Entries are kept as the file has them, and taken apart one by one when asked for. Pages are read many at a time.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -34,16 +35,20 @@ impl Leaf {
             return None;
         }
         let Some(bytes) = self.bytes.as_deref() else { return Some(None) };
-        // Entries of a leaf are in memory.
-        let at = (number - self.first) as usize * self.width;
-        Some(bytes.get(at..at + self.width).and_then(|entry| ChunkEntry::decode(entry, sizes)))
+        let at = self.position(number);
+        let entry = bytes.get(at..at.saturating_add(self.width));
+        Some(entry.and_then(|entry| ChunkEntry::decode(entry, sizes)))
+    }
+
+    /// Returns the byte at which the entry of a number of this leaf begins. Entries of a leaf are in memory: nothing overflows.
+    fn position(&self, number: u64) -> usize {
+        (number.saturating_sub(self.first) as usize).saturating_mul(self.width)
     }
 
     /// Returns the number of the first chunk in a range that this leaf has an entry for; `None` if it has none. The range begins in the leaf.
     pub fn next(&self, numbers: RangeInclusive<u64>, sizes: Sizes) -> Option<u64> {
         let bytes = self.bytes.as_deref()?;
-        let at = (*numbers.start() - self.first) as usize * self.width;
-        let entries = bytes.get(at..)?.chunks_exact(self.width);
+        let entries = bytes.get(self.position(*numbers.start())..)?.chunks_exact(self.width);
         // An undefined address is all ones: the quick answer for most entries of a sparse array.
         let mut stored = numbers.zip(entries).filter(|(_, entry)| {
             entry[..sizes.offset].iter().any(|&byte| byte != 0xff)
@@ -118,30 +123,34 @@ impl PagedEntries<'_> {
             self.per_page.checked_mul(width).and_then(|bytes| bytes.checked_add(CHECKSUM as u64));
         let page_bytes = page_bytes.ok_or_else(too_large)?;
         let pages = self.entries.div_ceil(self.per_page);
-        let run = (RUN / page_bytes).max(1);
-        let from = index / self.per_page / run * run;
+        // Neither the entries of a page nor the bytes of one are 0.
+        let run = RUN.checked_div(page_bytes).unwrap_or(0).max(1);
+        let page = index.checked_div(self.per_page).unwrap_or(0);
+        let from = page.checked_div(run).unwrap_or(0).saturating_mul(run);
         let to = from.saturating_add(run).min(pages);
         // The pages before the last are whole; the number of entries bounds all of this.
-        let first = from * self.per_page;
+        let first = from.saturating_mul(self.per_page);
         let end = to.saturating_mul(self.per_page).min(self.entries);
-        let mut leaf =
-            Leaf { first: self.first + first, end: self.first + end, width: self.width, bytes: None };
+        let [leaf_first, leaf_end] = [first, end].map(|index| self.first.saturating_add(index));
+        let mut leaf = Leaf { first: leaf_first, end: leaf_end, width: self.width, bytes: None };
         let mut written = (from..to).filter(|&page| self.is_written(page));
         let Some(low) = written.next() else { return Ok(leaf) };
         let high = written.next_back().unwrap_or(low);
         leaf.bytes = Some(cache.get(source, leaf.first, || {
             let offset = low.checked_mul(page_bytes).and_then(|offset| offset.checked_add(self.at.0));
             let at = Address(offset.ok_or_else(too_large)?);
-            let last = (self.entries - high * self.per_page).min(self.per_page) * width + CHECKSUM as u64;
-            let read =
-                source.read(self.what, at, (high - low).saturating_mul(page_bytes).saturating_add(last))?;
+            let behind = self.entries.saturating_sub(high.saturating_mul(self.per_page));
+            let last = behind.min(self.per_page).saturating_mul(width).saturating_add(CHECKSUM as u64);
+            let whole = high.saturating_sub(low).saturating_mul(page_bytes);
+            let read = source.read(self.what, at, whole.saturating_add(last))?;
             // All ones is an undefined address: no chunk.
-            let mut bytes = vec![0xff; ((end - first) * width) as usize];
+            let mut bytes = vec![0xff; end.saturating_sub(first).saturating_mul(width) as usize];
             for (page, stored) in (low..=high).zip(read.chunks(page_bytes as usize)) {
                 if self.is_written(page) {
-                    let into = ((page - from) * self.per_page * width) as usize;
+                    let before = page.saturating_sub(from).saturating_mul(self.per_page);
+                    let into = before.saturating_mul(width) as usize;
                     let entries = checked(self.what, at, stored)?;
-                    bytes[into..into + entries.len()].copy_from_slice(entries);
+                    bytes[into..][..entries.len()].copy_from_slice(entries);
                 }
             }
             Ok((bytes.into(), read.len()))
@@ -150,7 +159,7 @@ impl PagedEntries<'_> {
     }
 
     fn is_written(&self, page: u64) -> bool {
-        let bit = self.first_bit + page;
+        let bit = self.first_bit.saturating_add(page);
         let byte = usize::try_from(bit / 8).ok().and_then(|at| self.written.get(at));
         byte.is_some_and(|byte| byte & (0x80 >> (bit % 8)) != 0)
     }

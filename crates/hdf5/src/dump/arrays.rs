@@ -86,7 +86,7 @@ impl StructureWalk<'_> {
                 break;
             }
             let at = Address(pages.at.0.saturating_add(page.saturating_mul(page_bytes)));
-            let count = (pages.entries - page * pages.per_page).min(pages.per_page);
+            let count = pages.entries.saturating_sub(page.saturating_mul(pages.per_page)).min(pages.per_page);
             let len = count.saturating_mul(width).saturating_add(CHECKSUM as u64);
             self.block(pages.what, at, len, true, |dumper| entries(pages.form, count, dumper))?;
         }
@@ -114,7 +114,7 @@ impl StructureWalk<'_> {
         if self.block(extensible::INDEX, at, len, true, |dumper| block.fields(dumper))?.is_none() {
             return Ok(());
         }
-        let count = block.entries.len() / array.form.width();
+        let count = block.entries.len().checked_div(array.form.width()).unwrap_or(0);
         self.write("    elements of the index block\n")?;
         self.show(extensible::INDEX, at, &block.entries, |d| entries(array.form, count as u64, d))?;
         let (groups, direct) = array.header.groups();
@@ -186,7 +186,7 @@ impl StructureWalk<'_> {
             per_page,
             entries: count,
             written,
-            first_bit: number.saturating_mul(count / per_page),
+            first_bit: number.saturating_mul(header.pages(count)),
         })
     }
 }

@@ -89,15 +89,17 @@ impl StructureWalk<'_> {
                 let mut child = FractalHeapChildPointer { sizes, at: None, filtered };
                 child.fields(dumper)?;
                 children.extend(child.at.map(|at| (index, at, child.filtered)));
-                index += 1;
+                index = index.saturating_add(1);
                 Ok(())
             })
         })?;
         for (index, at, filtered) in children {
-            let row = index / header.width;
+            let row = header.row_of(index);
             // Blocks in front of this one: whole rows, and those of its own row.
             let Some(size) = header.row_size(row) else { continue };
-            let start = header.row_start(row).saturating_add(size.saturating_mul(index % header.width));
+            let start = header
+                .row_start(row)
+                .saturating_add(size.saturating_mul(index & header.width.saturating_sub(1)));
             let start = offset.saturating_add(start);
             let heap = heap.clone();
             if index < direct {

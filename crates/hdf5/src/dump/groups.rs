@@ -18,14 +18,14 @@ impl StructureWalk<'_> {
         if let Ok(start) = self.source.read(WHAT, at, NODE_HEAD as u64) {
             peek(&mut head, &start);
         }
-        let len = NODE_HEAD + usize::from(head.count) * SymbolEntry::len(sizes);
+        let len = SymbolEntry::node_len(head.count.into(), sizes);
         let names = self.names.get(&group.heap).cloned();
         let name = |entry: &SymbolEntry| {
             let from = usize::try_from(entry.name).unwrap_or(usize::MAX);
             names.as_deref().and_then(|names| names.get(from..)).map(|rest| up_to_nul(rest).to_vec())
         };
         let mut entries = vec![];
-        self.block(WHAT, at, len as u64, false, |dumper| {
+        self.block(WHAT, at, len, false, |dumper| {
             head.fields(dumper)?;
             let count = head.count.into();
             dumper.list("entry", count, &mut vec![], |_: &mut (), dumper| {

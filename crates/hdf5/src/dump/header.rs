@@ -32,10 +32,10 @@ impl StructureWalk<'_> {
         };
         let form = prefix.form;
         let sum = if form.version == 1 { 0 } else { CHECKSUM };
-        let len = prefix.size.saturating_add((head + sum) as u64);
+        let len = prefix.size.saturating_add(head.saturating_add(sum) as u64);
         let bytes = self.block(&title, at, len, form.version > 1, |dumper| prefix.fields(dumper))?;
         match bytes {
-            Some(bytes) => self.messages(form, at, head, &bytes[..bytes.len() - sum], path),
+            Some(bytes) => self.messages(form, at, head, &bytes[..bytes.len().saturating_sub(sum)], path),
             None => Ok(()),
         }
     }
@@ -50,7 +50,7 @@ impl StructureWalk<'_> {
         })?;
         let Some(bytes) = bytes else { return Ok(()) };
         let (head, sum) = if is_checked { (4, CHECKSUM) } else { (0, 0) };
-        self.messages(form, at, head, &bytes[..bytes.len() - sum], path)
+        self.messages(form, at, head, &bytes[..bytes.len().saturating_sub(sum)], path)
     }
 
     /// Prints the messages of a chunk, which begin at byte `start` of it.
@@ -74,8 +74,8 @@ impl StructureWalk<'_> {
             self.write(&format!("  {at} message {number:#04x} {name}\n"))?;
             self.show("header message", at, rest, |dumper| MessageHead::new(&form, 0, 0).fields(dumper))?;
             let from = form.message_head();
-            let Some(body) = rest.get(from..from + len) else {
-                let left = rest.len() - from;
+            let Some(body) = rest.get(from..from.saturating_add(len)) else {
+                let left = rest.len().saturating_sub(from);
                 let why = format!("header message at {at}: its body has {len} bytes, {left} are left");
                 return self.problem(&bad(why));
             };
@@ -88,7 +88,7 @@ impl StructureWalk<'_> {
             }
             self.write(&format!("    {body_at} body, {len} bytes\n"))?;
             self.message(body_at, number, flags, body, path)?;
-            start += from + len;
+            start = start.saturating_add(from).saturating_add(len);
         }
         Ok(())
     }

@@ -192,7 +192,7 @@ impl StructureWalk<'_> {
     fn variable_elements(&mut self, at: Address, elements: &[u8]) -> Result<()> {
         let sizes = self.source.sizes;
         self.write("    elements of variable length of the attribute\n")?;
-        let count = (elements.len() / VariableElement::size(sizes)) as u64;
+        let count = elements.chunks_exact(VariableElement::size(sizes)).len() as u64;
         let mut found = vec![];
         self.show(VariableElement::WHAT, at, elements, |dumper| {
             dumper.list("element", count, &mut vec![], |_: &mut (), dumper| {

@@ -4,6 +4,7 @@
 //! addresses from the superblock; a list of what is still to be printed takes the place of recursion, and each address is printed
 //! once, so that a damaged file is as much work as it has bytes. A structure that cannot be read is an error in its place, and
 //! the rest is printed all the same.
+#![deny(clippy::arithmetic_side_effects)]
 
 mod arrays;
 mod fractal;
@@ -12,6 +13,7 @@ mod header;
 mod messages;
 mod shared;
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests;
 mod trees;
 
@@ -146,7 +148,7 @@ impl StructureWalk<'_> {
 
     /// Prints what is wrong.
     fn problem(&mut self, error: &Error) -> Result<()> {
-        self.failed += 1;
+        self.failed = self.failed.saturating_add(1);
         self.first.get_or_insert_with(|| error.clone());
         self.write(&format!("         error: {}\n", error.what))
     }

@@ -36,14 +36,16 @@ impl Old {
     fn key_len(&self, sizes: Sizes) -> u64 {
         match self {
             Old::Group(_) => sizes.length as u64,
-            Old::Chunks { rank } => 8 + 8 * (rank + 1),
+            Old::Chunks { rank } => rank.saturating_add(2).saturating_mul(8),
         }
     }
 
     fn key(&self, sizes: Sizes, dumper: &mut Dumper<'_>) -> Result<()> {
         match self {
             Old::Group(_) => dumper.length("key: byte offset in local heap", sizes, &mut 0),
-            Old::Chunks { rank } => ChunkKey { rank: rank + 1, ..ChunkKey::default() }.fields(dumper),
+            Old::Chunks { rank } => {
+                ChunkKey { rank: rank.saturating_add(1), ..ChunkKey::default() }.fields(dumper)
+            }
         }
     }
 }
@@ -83,8 +85,10 @@ impl StructureWalk<'_> {
         let head_len = btree1::BTree1NodeHead::len(sizes) as u64;
         self.read_record(&mut head, "B-tree node", at, head_len);
         let count = u64::from(head.count);
-        let keys = if count > 0 { (count + 1) * of.key_len(sizes) } else { 0 };
-        let len = head_len + keys + count * sizes.offset as u64;
+        let keys = if count > 0 { count.saturating_add(1) } else { 0 };
+        let entries = keys.saturating_mul(of.key_len(sizes));
+        let entries = entries.saturating_add(count.saturating_mul(sizes.offset as u64));
+        let len = head_len.saturating_add(entries);
         let (mut children, mut level) = (vec![], 0);
         self.block("version 1 B-tree node", at, len, false, |dumper| {
             head.fields(dumper)?;
@@ -131,7 +135,7 @@ impl StructureWalk<'_> {
             _ => None,
         };
         let (record_type, record_size) = (header.record_type, header.record_size as usize);
-        let depth = levels.len() - 1;
+        let depth = levels.len().saturating_sub(1);
         let tree = Rc::new(DumpedTree { of, record_type, record_size, levels, heap });
         let records = header.root_records;
         if let Some(root) = header.root.filter(|_| records > 0) {
@@ -166,7 +170,7 @@ impl StructureWalk<'_> {
         }
         for BTree2ChildPointer { at, records, .. } in children {
             let tree = tree.clone();
-            self.later(at, move |walk| walk.node(at, records, depth - 1, tree));
+            self.later(at, move |walk| walk.node(at, records, depth.saturating_sub(1), tree));
         }
         Ok(())
     }
@@ -223,7 +227,7 @@ impl DumpedTree {
         sizes: Sizes,
         dumper: &mut Dumper<'_>,
     ) -> Result<Option<DenseRecord>> {
-        let width = self.record_size.checked_sub(8 * rank as usize);
+        let width = self.record_size.checked_sub((rank as usize).saturating_mul(8));
         let Some(form) = width.and_then(|width| Form::of(width, filtered, sizes)) else {
             return raw("records", dumper).map(|()| None);
         };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use ferrocdf_bytes::Result;
 
 use super::space::Extent;
-use crate::groups::symbols::{NODE_HEAD, SymbolEntry};
+use crate::groups::symbols::SymbolEntry;
 use crate::heaps::fractal::header::FractalHeapHeader;
 use crate::heaps::fractal::stored::HugeObject;
 use crate::heaps::free_space::FreeSpaceManager;
@@ -84,7 +84,7 @@ pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec
     let SymbolTable { tree: root, heap, .. } = SymbolTable::decode(body, sizes)?;
     let list = old_tree(source, root, 0, sizes.length, k.0)?;
     let mut found = Found { source, list };
-    let len = (NODE_HEAD + 2 * usize::from(k.1) * SymbolEntry::len(sizes)) as u64;
+    let len = SymbolEntry::node_len(2 * usize::from(k.1), sizes);
     btree1::walk(source, root, 0, sizes.length, &mut |_, at| {
         found.add_unread(at, len, &[b"SNOD"]);
         Ok(())

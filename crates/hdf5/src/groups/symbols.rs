@@ -1,4 +1,5 @@
 //! "Symbol Table Message", "Symbol Table Node" (III.B) and "Symbol Table Entry" (III.C).
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -75,9 +76,14 @@ impl SymbolEntry {
         SymbolEntry { sizes, name: 0, object: None, cache_type: 0, scratch: [0; 2] }
     }
 
+    /// Bytes of a node with so many entries.
+    pub fn node_len(count: usize, sizes: Sizes) -> u64 {
+        count.saturating_mul(Self::len(sizes)).saturating_add(NODE_HEAD) as u64
+    }
+
     /// Bytes of an entry.
     pub fn len(sizes: Sizes) -> usize {
-        sizes.length + sizes.offset + 24
+        sizes.length.saturating_add(sizes.offset).saturating_add(24)
     }
 
     /// True for a soft link.
@@ -103,8 +109,8 @@ impl<'a> OpenedSymbolTable<'a> {
         let bytes = self.source.read_some(NODE, at, FIRST_READ)?;
         let mut head = SymbolNodeHead { count: 0 };
         wire::decode(&mut head, NODE, at, &bytes)?;
-        let len = NODE_HEAD + usize::from(head.count) * size;
-        let bytes = self.source.read_on(NODE, at, bytes, len as u64)?;
+        let len = SymbolEntry::node_len(head.count.into(), sizes);
+        let bytes = self.source.read_on(NODE, at, bytes, len)?;
         let entry = |bytes: &[u8]| {
             let mut entry = SymbolEntry::unread(sizes);
             fields::read(&mut entry, "symbol table entry", bytes)?;
@@ -170,11 +176,11 @@ pub fn find(source: &Source, message: &[u8], name: &[u8]) -> Result<Option<Link>
         let entries = table.entries(at)?;
         let (mut from, mut to) = (0, entries.len());
         while from < to {
-            let middle = from + (to - from) / 2;
+            let middle = from.midpoint(to);
             let other = table.heap.string(entries[middle].name)?;
             match name.cmp(&other) {
                 Ordering::Less => to = middle,
-                Ordering::Greater => from = middle + 1,
+                Ordering::Greater => from = middle.saturating_add(1),
                 Ordering::Equal => {
                     found = Some(table.link(&entries[middle], other)?);
                     break;

@@ -2,6 +2,7 @@
 //!
 //! A collection is read whole and its objects listed. Collections that were used lately are kept, up to a number of
 //! bytes, so that elements side by side, which mostly share one, cost one read.
+#![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -55,7 +56,7 @@ impl Kept {
     }
 
     fn insert(&mut self, at: Address, collection: Arc<GlobalHeapCollection>) {
-        self.bytes += collection.bytes.len();
+        self.bytes = self.bytes.saturating_add(collection.bytes.len());
         self.newer.insert(at, collection);
         if self.bytes > KEPT {
             self.older = std::mem::take(&mut self.newer);
@@ -97,7 +98,7 @@ impl GlobalHeap {
 
 /// Bytes of the head of a collection, and of an object: a length at byte 8, and room up to a multiple of 8.
 pub(crate) fn head_size(sizes: Sizes) -> usize {
-    (8 + sizes.length).next_multiple_of(8)
+    sizes.length.saturating_add(8).next_multiple_of(8)
 }
 
 /// "Global Heap Collection" before its objects.
@@ -133,7 +134,7 @@ impl Record for ObjectHead {
         c.int("reference count", &mut self.references)?;
         c.reserved(4)?;
         c.length("object size", self.sizes, &mut self.size)?;
-        c.reserved(head_size(self.sizes).saturating_sub(8 + self.sizes.length))
+        c.reserved(head_size(self.sizes).saturating_sub(self.sizes.length.saturating_add(8)))
     }
 }
 
@@ -160,19 +161,20 @@ pub(crate) fn stored_objects(bytes: &[u8], sizes: Sizes) -> Result<(Vec<StoredOb
     // What is left may be too short for another head.
     while let Some(rest) = bytes.get(start..).filter(|rest| rest.len() >= head_size(sizes)) {
         let mut head = ObjectHead { sizes, index: 0, references: 0, size: 0 };
-        start += fields::read(&mut head, WHAT, rest)?;
+        start = start.saturating_add(fields::read(&mut head, WHAT, rest)?);
         let ObjectHead { index, references, size: len, .. } = head;
         if index == 0 {
             break;
         }
-        let left = size - start;
+        let left = size.saturating_sub(start);
         let Some(len) = usize::try_from(len).ok().filter(|&len| len <= left) else {
             return Err(bad(format!(
                 "{WHAT} (byte {start}): object {index} has {len} bytes, {left} are left"
             )));
         };
-        objects.push(StoredObject { index, references, data: start..start + len });
-        start += len.next_multiple_of(8).min(left);
+        objects.push(StoredObject { index, references, data: start..start.saturating_add(len) });
+        // Padding to a multiple of 8 may be cut off at the end.
+        start = start.saturating_add(len.div_ceil(8).saturating_mul(8).min(left));
     }
     Ok((objects, size))
 }
@@ -240,6 +242,7 @@ pub(crate) fn encode(objects: &[NewObject<'_>], size: u64, sizes: Sizes) -> Resu
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
     use ferrocdf_store::MemoryBlob;

@@ -2,6 +2,7 @@
 //!
 //! Small heaps are read whole. Of a large one a look-up shall not have to, so its strings are read one by one until
 //! `read_whole` is asked for.
+#![deny(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::{Coder, Record, Result};
 
@@ -43,7 +44,7 @@ impl LocalHeapHeader {
 
     /// Bytes of a header.
     pub fn len(sizes: Sizes) -> u64 {
-        (8 + 2 * sizes.length + sizes.offset) as u64
+        sizes.length.saturating_mul(2).saturating_add(sizes.offset).saturating_add(8) as u64
     }
 }
 
@@ -99,7 +100,7 @@ impl<'a> LocalHeap<'a> {
             if string.len() < bytes.len() || len == left {
                 return Ok(string.to_vec());
             }
-            len = (len * 4).min(left);
+            len = len.saturating_mul(4).min(left);
         }
     }
 }

@@ -3,7 +3,9 @@
 //! Nodes are visited from the root down, never by their sibling pointers: a node that was visited before is an error,
 //! and so are nodes that together are longer than the file, so that no damaged tree leads in a circle or makes more
 //! work than the file has bytes.
+#![deny(clippy::arithmetic_side_effects)]
 
+#[allow(clippy::arithmetic_side_effects, reason = "sizes of what is in memory")]
 mod build;
 
 use std::collections::HashSet;
@@ -18,7 +20,7 @@ pub(crate) use build::NewBTree1;
 
 const WHAT: &str = "version 1 B-tree node";
 /// Children for which the first read of a node has room: twice the usual K of chunk trees, the larger of both.
-const USUAL_CHILDREN: u64 = 64;
+const USUAL_CHILDREN: usize = 64;
 
 /// Says, of the left and the right key of a child, whether it is wanted.
 pub type Wanted<'a> = dyn FnMut(&[u8], &[u8]) -> Result<bool> + 'a;
@@ -112,7 +114,7 @@ impl BTree1NodeHead {
 
     /// Bytes of a head.
     pub fn len(sizes: Sizes) -> usize {
-        8 + 2 * sizes.offset
+        sizes.offset.saturating_mul(2).saturating_add(8)
     }
 }
 
@@ -158,12 +160,18 @@ impl BTree1<'_> {
 
     /// Bytes of a key and a child.
     fn entry_len(&self) -> usize {
-        self.key_size + self.source.sizes.offset
+        self.key_size.saturating_add(self.source.sizes.offset)
+    }
+
+    /// Bytes of a node with so many children. A node without children need not have a key.
+    fn node_len(&self, children: usize) -> usize {
+        let last_key = if children == 0 { 0 } else { self.key_size };
+        children.saturating_mul(self.entry_len()).saturating_add(last_key).saturating_add(self.head())
     }
 
     /// Bytes of a node of the usual size.
     fn usual_len(&self) -> u64 {
-        (self.head() + self.key_size) as u64 + USUAL_CHILDREN * self.entry_len() as u64
+        self.node_len(USUAL_CHILDREN) as u64
     }
 
     /// Reads a node, which must be on this level.
@@ -179,16 +187,15 @@ impl BTree1<'_> {
         if level.is_some_and(|level| level != found) {
             return Err(bad(format!("{WHAT} at {at}: level {found} is not one below its parent's")));
         }
-        let len = self.head() + usize::from(count) * self.entry_len() + self.key_size;
-        // A tree without entries need not have a key.
-        let len = if count == 0 { self.head() } else { len };
-        let bytes = self.source.read_on(WHAT, at, bytes, len as u64)?;
-        Ok(BTree1Node { bytes, level: found, count: usize::from(count) })
+        let count = usize::from(count);
+        let bytes = self.source.read_on(WHAT, at, bytes, self.node_len(count) as u64)?;
+        Ok(BTree1Node { bytes, level: found, count })
     }
 
     /// Returns the left key, the stored address and the right key of a child.
     fn entry<'n>(&self, node: &'n BTree1Node, index: usize) -> (&'n [u8], &'n [u8], &'n [u8]) {
-        let (left, rest) = node.bytes[self.head() + index * self.entry_len()..].split_at(self.key_size);
+        let start = index.saturating_mul(self.entry_len()).saturating_add(self.head());
+        let (left, rest) = node.bytes[start..].split_at(self.key_size);
         let (child, rest) = rest.split_at(self.source.sizes.offset);
         (left, child, &rest[..self.key_size])
     }

@@ -2,7 +2,9 @@
 //!
 //! What is in a record is the caller's matter; here it is bytes of one length, which lie side by side in a node. Widths of the counts in internal nodes
 //! follow from how many records can be below a node, which `Shape` works out once.
+#![deny(clippy::arithmetic_side_effects)]
 
+#[allow(clippy::arithmetic_side_effects, reason = "sizes of what is in memory")]
 mod build;
 
 use std::cmp::Ordering;
@@ -19,6 +21,8 @@ pub(crate) use build::NewBTree2;
 
 const HEADER: &str = "version 2 B-tree header";
 const NODE: &str = "version 2 B-tree node";
+/// Bytes of a node besides records and pointers.
+const NODE_OVERHEAD: u64 = (NODE_HEAD + CHECKSUM) as u64;
 /// Signature, version, type.
 pub(crate) const NODE_HEAD: usize = 6;
 
@@ -136,7 +140,7 @@ impl Level {
     pub fn node_len(&self, records: u64, record_size: u64) -> u64 {
         let pointers = records.saturating_add(1).saturating_mul(self.pointer_len());
         let used = records.saturating_mul(record_size).saturating_add(pointers);
-        used.saturating_add((NODE_HEAD + CHECKSUM) as u64)
+        used.saturating_add(NODE_OVERHEAD)
     }
 }
 
@@ -161,13 +165,14 @@ impl BTree2Header {
 
     /// Bytes of a header.
     pub fn len(sizes: Sizes) -> u64 {
-        (4 + 12 + sizes.offset + 2 + sizes.length + CHECKSUM) as u64
+        const NUMBERS: usize = 4 + 12 + 2 + CHECKSUM;
+        sizes.offset.saturating_add(sizes.length).saturating_add(NUMBERS) as u64
     }
 
     /// The levels from the leaves up to the root.
     pub fn levels(&self) -> Result<Vec<Level>> {
         let lies = || bad("node size, record size and depth do not fit together");
-        let room = self.node_size.checked_sub((NODE_HEAD + CHECKSUM) as u64).ok_or_else(lies)?;
+        let room = self.node_size.checked_sub(NODE_OVERHEAD).ok_or_else(lies)?;
         let most = room.checked_div(self.record_size).filter(|&most| most > 0).ok_or_else(lies)?;
         let count = width_of(most);
         let mut levels = vec![Level { most, below: most, pointer: [0; 3] }];
@@ -176,9 +181,11 @@ impl BTree2Header {
             let all = if counts_all { width_of(under.below) } else { 0 };
             let pointer = [self.sizes.offset, count, all];
             let len = pointer.iter().sum::<usize>() as u64;
-            let most = room.checked_sub(len).ok_or_else(lies)? / (self.record_size + len);
+            let rest = room.checked_sub(len).ok_or_else(lies)?;
+            let most = rest.checked_div(self.record_size.saturating_add(len)).ok_or_else(lies)?;
             // Below each of `most + 1` children.
-            let below = under.below.checked_mul(most + 1).and_then(|below| below.checked_add(most));
+            let children = most.saturating_add(1);
+            let below = under.below.checked_mul(children).and_then(|below| below.checked_add(most));
             let below = below.filter(|_| most > 0).ok_or_else(lies)?;
             levels.push(Level { most, below, pointer });
         }
@@ -227,12 +234,12 @@ impl BTree2 {
             let node = self.node(child, &mut read)?;
             let (mut from, mut to) = (0, node.records);
             while from < to {
-                let middle = from + (to - from) / 2;
+                let middle = from.midpoint(to);
                 let record = node.record(middle);
                 match compare(record)? {
                     Ordering::Equal => return Ok(Some(record.to_vec())),
                     Ordering::Less => to = middle,
-                    Ordering::Greater => from = middle + 1,
+                    Ordering::Greater => from = middle.saturating_add(1),
                 }
             }
             next = if child.depth == 0 { None } else { Some(node.child(self, from)?) };
@@ -245,13 +252,13 @@ impl BTree2 {
         Ok(self.header.root.filter(|_| self.header.root_records > 0).map(|at| Child {
             at,
             records: self.header.root_records,
-            depth: self.levels.len() - 1,
+            depth: self.levels.len().saturating_sub(1),
         }))
     }
 
     /// Returns a node: the root, which is kept once it was read, or another one, which is read into `read`.
     fn node<'a>(&'a self, child: Child, read: &'a mut Option<BTree2Node>) -> Result<&'a BTree2Node> {
-        if child.depth + 1 < self.levels.len() {
+        if child.depth.saturating_add(1) < self.levels.len() {
             return Ok(read.insert(self.read(child)?));
         }
         if let Some(node) = self.top.get() {
@@ -290,7 +297,7 @@ impl BTree2 {
         seen: &mut Visited,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        // A tree of one node, as most are, has no other to be.
+        // Most trees are a single node, which is nowhere else in the tree: no set is needed.
         if self.levels.len() > 1 && !seen.nodes.insert(child.at) {
             return Err(bad(format!("{NODE} at {}: it is in the tree twice", child.at)));
         }
@@ -345,17 +352,22 @@ struct BTree2Node {
 
 impl BTree2Node {
     fn record(&self, index: usize) -> &[u8] {
-        &self.bytes[NODE_HEAD + index * self.record_size..][..self.record_size]
+        &self.bytes[self.records_end(index)..][..self.record_size]
+    }
+
+    /// Returns the byte behind the first `count` records.
+    fn records_end(&self, count: usize) -> usize {
+        count.saturating_mul(self.record_size).saturating_add(NODE_HEAD)
     }
 
     /// The child before record `index`, or behind the last.
     fn child(&self, tree: &BTree2, index: usize) -> Result<Child> {
         let len = self.level.pointer_len() as usize;
-        let start = NODE_HEAD + self.records * self.record_size + index * len;
+        let start = self.records_end(self.records).saturating_add(index.saturating_mul(len));
         let sizes = tree.source.sizes;
         let mut pointer = BTree2ChildPointer { sizes, level: self.level, at: Address(0), records: 0, all: 0 };
         wire::decode(&mut pointer, NODE, self.at, &self.bytes[start..])?;
-        Ok(Child { at: pointer.at, records: pointer.records, depth: self.depth - 1 })
+        Ok(Child { at: pointer.at, records: pointer.records, depth: self.depth.saturating_sub(1) })
     }
 }
 

@@ -1,6 +1,7 @@
 //! "Fractal Heap Header": the shape of a heap, and the identifiers that follow from it.
 //!
 //! Every number that later code shifts or divides by is checked here.
+#![deny(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::{Coder, Error, Record, Result};
 use ferrocdf_codec::Chain;
@@ -128,9 +129,9 @@ impl FractalHeapHeader {
     pub fn whole_len(&self) -> u64 {
         let filters = match self.filters_length {
             0 => 0,
-            len => (self.sizes.length + 4) as u64 + len,
+            len => (self.sizes.length as u64).saturating_add(4).saturating_add(len),
         };
-        Self::len(self.sizes) as u64 + filters
+        filters.saturating_add(Self::len(self.sizes) as u64)
     }
 
     /// Reads the header at an address, and its filters if it has some.
@@ -151,7 +152,9 @@ impl FractalHeapHeader {
 
     /// Bytes of a header without filters.
     pub fn len(sizes: Sizes) -> usize {
-        4 + 1 + 2 + 2 + 1 + 4 + 3 * sizes.offset + 12 * sizes.length + 8 + CHECKSUM
+        const NUMBERS: usize = 4 + 1 + 2 + 2 + 1 + 4 + 8 + CHECKSUM;
+        let widths = sizes.offset.saturating_mul(3).saturating_add(sizes.length.saturating_mul(12));
+        widths.saturating_add(NUMBERS)
     }
 }
 
@@ -250,12 +253,12 @@ impl FractalHeapShape {
     /// Bytes of the head of a direct block; objects lie behind it.
     pub fn direct_head(&self) -> usize {
         let checksum = if self.direct_checksums { CHECKSUM } else { 0 };
-        self.block_head() + checksum
+        self.block_head().saturating_add(checksum)
     }
 
     /// Bytes of what all blocks begin with: signature, version, heap header address, block offset.
     pub fn block_head(&self) -> usize {
-        5 + self.sizes.offset + self.offset_width()
+        self.sizes.offset.saturating_add(self.offset_width()).saturating_add(5)
     }
 
     /// The number of direct blocks that an indirect block with so many rows has as children, and that of all its children.
@@ -279,27 +282,33 @@ impl FractalHeapShape {
 
     /// Rows of an indirect block whose blocks are direct ones.
     pub fn direct_rows(&self) -> u64 {
-        u64::from(self.max_direct.ilog2() - self.starting_block.ilog2()) + 2
+        u64::from(self.max_direct.ilog2().saturating_sub(self.starting_block.ilog2())).saturating_add(2)
     }
 
     /// Rows that an indirect block of so many bytes in the heap has.
     pub fn rows_of(&self, size: u64) -> u64 {
         let first_row = self.starting_block.saturating_mul(self.width);
-        u64::from(size.ilog2().saturating_sub(first_row.ilog2())) + 1
+        u64::from(size.ilog2().saturating_sub(first_row.ilog2())).saturating_add(1)
     }
 
     /// The row, the column and the start of the block in which an offset lies, counted in an indirect block's span.
     pub fn place(&self, offset: u64) -> (u64, u64, u64) {
         let first_row = self.starting_block.saturating_mul(self.width);
         if offset < first_row {
-            let column = offset / self.starting_block;
-            return (0, column, column * self.starting_block);
+            let column = offset >> self.starting_block.ilog2();
+            return (0, column, column << self.starting_block.ilog2());
         }
-        // Row `r` starts where all rows before it end: at the first row's bytes times 2^(r-1).
-        let doubled = offset.ilog2() - first_row.ilog2();
-        let (start, size) = (first_row << doubled, self.starting_block << doubled);
-        let column = (offset - start) / size;
-        (u64::from(doubled) + 1, column, start + column * size)
+        // Row `r` starts where all rows before it end: at the first row's bytes times 2^(r-1). All sizes are powers of two.
+        let doubled = offset.ilog2().saturating_sub(first_row.ilog2());
+        let size_bits = self.starting_block.ilog2().saturating_add(doubled);
+        let start = first_row << doubled;
+        let column = offset.saturating_sub(start) >> size_bits;
+        (u64::from(doubled).saturating_add(1), column, start.saturating_add(column << size_bits))
+    }
+
+    /// Returns the row of block `index` of an indirect block.
+    pub fn row_of(&self, index: u64) -> u64 {
+        index >> self.width.ilog2()
     }
 
     /// An error about this heap.
@@ -309,6 +318,7 @@ impl FractalHeapShape {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
 

@@ -2,6 +2,7 @@
 //!
 //! An identifier that is long enough holds the place itself; a short one is a key of the heap's B-tree of huge objects
 //! (record types 1 and 2; 3 and 4 are those of places, and nobody needs to look them up).
+#![deny(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::Result;
 
@@ -26,8 +27,8 @@ impl FractalHeap {
     /// Bytes of a place as stored.
     fn place_bytes(&self) -> usize {
         let sizes = self.header.sizes;
-        let filtered = if self.header.chain.is_some() { 4 + sizes.length } else { 0 };
-        sizes.offset + sizes.length + filtered
+        let filtered = if self.header.chain.is_some() { sizes.length.saturating_add(4) } else { 0 };
+        sizes.offset.saturating_add(sizes.length).saturating_add(filtered)
     }
 
     /// The place that an identifier or a record begins with.

@@ -2,7 +2,9 @@
 //!
 //! Blocks are read whole and kept until they take `KEPT` bytes: neighbours in an index are mostly neighbours in the
 //! heap. The place of an object follows from its offset alone, so nothing is read but the blocks on the way to it.
+#![deny(clippy::arithmetic_side_effects)]
 
+#[allow(clippy::arithmetic_side_effects, reason = "sizes of what is in memory")]
 mod build;
 pub(crate) mod header;
 mod huge;
@@ -13,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Result, lookup3};
 
-use crate::wire::{self, CHECKSUM, number};
+use crate::wire::{self, number};
 use crate::{Address, Source, fields};
 
 use super::HeapObject;
@@ -117,7 +119,7 @@ impl FractalHeap {
             _ => (short, rest),
         };
         let why = || self.header.error("a tiny object is longer than its identifier");
-        Ok(data.get(..len + 1).ok_or_else(why)?.to_vec())
+        Ok(data.get(..len.saturating_add(1)).ok_or_else(why)?.to_vec())
     }
 
     /// The direct block in which an offset in the heap lies, and its own offset.
@@ -132,13 +134,14 @@ impl FractalHeap {
         let (mut at, mut rows, mut start) = (root, header.root_rows, 0);
         loop {
             let block = self.indirect(at, rows, start)?;
-            let (row, column, within) = header.place(offset - start);
+            let (row, column, within) = header.place(offset.saturating_sub(start));
             if row >= rows {
                 return Err(nowhere());
             }
             let size = header.row_size(row).ok_or_else(nowhere)?;
-            let child = self.entry(&block, rows, row * header.width + column)?.ok_or_else(nowhere)?;
-            start += within;
+            let index = row.saturating_mul(header.width).saturating_add(column);
+            let child = self.entry(&block, rows, index)?.ok_or_else(nowhere)?;
+            start = start.saturating_add(within);
             if row < header.direct_rows() {
                 return Ok((self.direct(child, start, size)?, start));
             }
@@ -153,10 +156,12 @@ impl FractalHeap {
         let header = &self.header;
         let sizes = header.sizes;
         let filtered = header.chain.is_some();
-        let direct = rows.min(header.direct_rows()) * header.width;
-        let long = FractalHeapChildPointer::len(sizes, filtered) as u64;
-        let position = index.min(direct) * long + index.saturating_sub(direct) * sizes.offset as u64;
-        let at = header.block_head() as u64 + position;
+        let (direct, _) = header.children(rows);
+        let to_direct = FractalHeapChildPointer::len(sizes, filtered) as u64;
+        let to_indirect = FractalHeapChildPointer::len(sizes, false) as u64;
+        let before = index.min(direct).saturating_mul(to_direct);
+        let before = before.saturating_add(index.saturating_sub(direct).saturating_mul(to_indirect));
+        let at = before.saturating_add(header.block_head() as u64);
         let filtered = (filtered && index < direct).then_some((0, 0));
         let mut pointer = FractalHeapChildPointer { sizes, at: None, filtered };
         fields::read(&mut pointer, INDIRECT, block.get(at as usize..).unwrap_or_default())?;
@@ -185,8 +190,8 @@ impl FractalHeap {
             };
             wire::decode(&mut BlockHead::new(header, stored::DIRECT, start), DIRECT, at, &bytes)?;
             if header.direct_checksums {
-                let behind = header.block_head();
-                let Some(field) = bytes.get_mut(behind..behind + CHECKSUM) else {
+                let field = header.block_head()..header.direct_head();
+                let Some(field) = bytes.get_mut(field) else {
                     return Err(header.error("a direct block is too short for its head"));
                 };
                 let checksum = number(field) as u32;
@@ -224,7 +229,7 @@ impl FractalHeap {
         if blocks.bytes > KEPT {
             *blocks = CachedBlocks::default();
         }
-        blocks.bytes += block.len();
+        blocks.bytes = blocks.bytes.saturating_add(block.len());
         blocks.by_place.insert((at, start), block.clone());
         Ok(block)
     }
@@ -261,17 +266,15 @@ impl FractalHeap {
         let block = self.indirect(at, rows, start)?;
         visit(at, block.len() as u64, false);
         let mut offset = start;
-        for index in 0..rows * header.width {
-            let row = index / header.width;
+        for index in 0..header.children(rows).1 {
+            let row = header.row_of(index);
             let size = header.row_size(row).ok_or_else(nowhere)?;
             if let Some(child) = self.entry(&block, rows, index)? {
                 if row < header.direct_rows() {
                     let packed = header.chain.is_some();
                     visit(child.at, if packed { child.filtered.0 } else { size }, packed);
                 } else {
-                    let first_row = header.starting_block.saturating_mul(header.width);
-                    let rows = u64::from(size.ilog2().saturating_sub(first_row.ilog2())) + 1;
-                    self.below(child.at, rows, offset, left, visit)?;
+                    self.below(child.at, header.rows_of(size), offset, left, visit)?;
                 }
             }
             offset = offset.saturating_add(size);
