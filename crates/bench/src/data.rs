@@ -278,7 +278,7 @@ fn cdl(path: &Path, count: usize) -> ferrocdf::Result<()> {
         }
         out.flush()
     };
-    write().map_err(|error| failed(error))
+    write().map_err(failed)
 }
 
 /// The CDL of a file of many variables with attributes.

@@ -270,7 +270,7 @@ fn plain_read(path: &str) -> ferrocdf::Result<f64> {
     use std::os::unix::fs::FileExt;
     const PIECE: usize = 256 << 10;
     let failed = |error: std::io::Error| ferrocdf::Error::system(error, path);
-    let file = std::fs::File::open(path).map_err(|error| failed(error))?;
+    let file = std::fs::File::open(path).map_err(failed)?;
     let mut buffer = vec![1u8; 250_000_000];
     let start = Instant::now();
     for pass in 0..4u64 {

@@ -37,16 +37,17 @@ impl FileMut {
         self.file.named(result)
     }
 
-    /// Checks that a variable can get another fill value: in files of the classic formats any can, in others those without data.
+    /// Checks that a variable can get another fill value: in files of the classic formats any can, in others those that no commit has brought
+    /// to the file.
     ///
     /// # Errors
     /// `NC_ELATEFILL`.
-    pub(crate) fn check_unwritten(&self, var: VarId) -> Result<()> {
+    pub(crate) fn check_fill_can_change(&self, var: VarId) -> Result<()> {
         let state = self.file.read_state();
-        if state.view().format().has_cdf_model() || !state.is_written(var) {
+        if state.view().format().has_cdf_model() || var.index() >= state.model.vars().len() {
             return Ok(());
         }
-        let what = "it has data, and cannot get another fill value; set `_FillValue` before the first write";
+        let what = "it is in the file, and cannot get another fill value; set `_FillValue` before the first commit or write";
         self.file.named(Err(Error::new(Code::ELATEFILL, what).at_path(state.view().var_path(var))))
     }
 

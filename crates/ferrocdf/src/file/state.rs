@@ -21,8 +21,6 @@ pub(crate) struct State {
     pub(super) opened: Opened,
     /// The arrays of variables, by `VarId`; asked of the driver once per variable.
     arrays: Vec<OnceLock<Located>>,
-    /// Variables that have data, by `VarId`, as far as they are known: those that were in the file when it was opened count as such.
-    written: Vec<bool>,
     /// The fill mode that new variables get.
     pub(super) no_fill: bool,
     /// A new file whose first commit is still to come.
@@ -59,7 +57,6 @@ impl State {
     pub(super) fn opened(opened: Opened, model: Model) -> State {
         let arrays = no_arrays(&model);
         State {
-            written: vec![true; arrays.len()],
             model: Arc::new(model),
             draft: None,
             opened,
@@ -268,7 +265,6 @@ impl State {
     /// Takes a model that was read from the file.
     pub(super) fn set_model(&mut self, model: Model) {
         self.arrays = no_arrays(&model);
-        self.written = vec![true; self.arrays.len()];
         self.model = Arc::new(model);
     }
 
@@ -284,7 +280,6 @@ impl State {
         span: Span,
         mut write: impl FnMut(&Model, &Array, &dyn BlobMut) -> Result<RangeCheck>,
     ) -> Result<RangeCheck> {
-        self.set_written(var);
         let Located { array, .. } = locate(&self.arrays, &self.model, self.opened.driver(), var)?;
         let model = &*self.model;
         self.opened.writer_mut()?.write_in_place(model, var, span, &mut |blob| write(model, array, blob))
@@ -292,7 +287,6 @@ impl State {
 
     /// Takes note that all elements of a variable are about to be written.
     pub(crate) fn note_written(&mut self, var: VarId, span: Span) -> Result<()> {
-        self.set_written(var);
         let (model, writer) = self.writer()?;
         writer.write_in_place(model, var, span, &mut |_| Ok(RangeCheck::InRange)).map(drop)
     }
@@ -305,7 +299,6 @@ impl State {
         run: &ShortRun,
         input: In<'_>,
     ) -> Option<Result<RangeCheck>> {
-        self.set_written(var);
         match &mut self.opened {
             Opened::ReadOnly(_) => None,
             Opened::Writable(driver) => driver.write_run(&self.model, var, run, input),
@@ -356,7 +349,6 @@ impl State {
 
     /// Forgets the array of a variable if a write moved it, or may have before it failed.
     pub(crate) fn after_write(&mut self, var: VarId, written: Result<Written>) -> Result<RangeCheck> {
-        self.set_written(var);
         if written.as_ref().map_or(true, |written| written.is_relocated) {
             self.forget_array(var);
         }
@@ -369,22 +361,8 @@ impl State {
         let chunks = writer.chunks_to_write(model, var)?;
         if chunks.is_some() {
             self.forget_array(var);
-            self.set_written(var);
         }
         Ok(chunks)
-    }
-
-    #[inline]
-    fn set_written(&mut self, var: VarId) {
-        if self.written.len() <= var.index() {
-            self.written.resize(var.index() + 1, false);
-        }
-        self.written[var.index()] = true;
-    }
-
-    /// True if a variable has data, or may have: it was in the file when that was opened.
-    pub(super) fn is_written(&self, var: VarId) -> bool {
-        self.written.get(var.index()).is_some_and(|&is_written| is_written)
     }
 
     /// Forgets the array of a variable: it is another one now.

@@ -27,11 +27,11 @@ impl<'f> VariableMut<'f> {
     ///
     /// # Errors
     /// `NC_EBADNAME`, `NC_EBADTYPE` for values that the format cannot hold; `NC_ELATEFILL` for the attribute `_FillValue` of a variable that
-    /// has data, but for classic files: elements that were never written have the old value already.
+    /// a commit or a write has brought to the file, but for classic files: elements that were never written have the old value already.
     pub fn put_attribute(&self, name: &str, value: impl Into<Values>) -> Result<()> {
         let value = value.into();
         if name == "_FillValue" {
-            self.file.check_unwritten(self.id())?;
+            self.file.check_fill_can_change(self.id())?;
         }
         self.file.define(|model| attributes::put(model, Owner::Var(self.id()), name, value))
     }

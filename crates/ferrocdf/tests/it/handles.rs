@@ -287,22 +287,23 @@ fn storage_of_a_variable_is_what_its_builder_said_before_and_after_the_file_is_o
 }
 
 #[test]
-fn fill_value_cannot_change_once_a_variable_of_netcdf4_has_data() {
+fn fill_value_cannot_change_once_a_variable_of_netcdf4_is_in_the_file() {
     let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 3).unwrap();
     let variable = file.add_variable::<i32>("v", &["x"]).unwrap();
     variable.set_fill_value(-1i32).unwrap();
+    variable.set_fill_value(-2i32).unwrap();
     file.commit().unwrap();
+    let committed = variable.set_fill_value(-3i32);
     variable.put_value(7, [0]).unwrap();
-    let written = variable.set_fill_value(-3i32);
-    assert_eq!(variable.get_values::<i32, _>(..).unwrap()[1], -1);
+    assert_eq!(variable.get_values::<i32, _>(..).unwrap()[1], -2);
     file.sync().unwrap();
     let file = FileMut::append_bytes(file.bytes().unwrap()).unwrap();
     let opened = file.variable_mut("v").unwrap().put_attribute("_FillValue", -4i32);
-    for refused in [written, opened] {
+    for refused in [committed, opened] {
         let (code, what) = message(refused);
         assert_eq!(code, Code::ELATEFILL);
-        assert!(what.contains("/v: it has data"), "{what}");
+        assert!(what.contains("/v: it is in the file"), "{what}");
     }
 }
 
