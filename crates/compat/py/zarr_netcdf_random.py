@@ -33,10 +33,15 @@ def read(store):
     """Returns groups with their dimensions and attributes, and variables with all that they have. What cannot be read is an error."""
     with netCDF4.Dataset(url(store)) as data:
         groups = {
-            path: ({name: (len(dim), dim.isunlimited()) for name, dim in group.dimensions.items()}, attributes(group))
+            path: ({name: length(dim) for name, dim in group.dimensions.items()}, attributes(group))
             for path, group in all_groups(data)
         }
         return groups, {path: variable(found) for path, found in all_variables(data)}
+
+
+def length(dim):
+    """The length of a dimension, and whether it grows. Plain Zarr does not say that: netCDF-C takes lengths of 0 for some that do."""
+    return len(dim), dim.isunlimited() and len(dim) > 0
 
 
 def attributes(owner):
