@@ -37,17 +37,15 @@ impl CredentialProcess {
         let mut command = shell(self.0.expose());
         let child = command.stdin(Stdio::inherit()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| format!("the shell does not start: {error}"))?;
-        let output = output(&mut child);
-        let status = match &output {
-            Ok(_) => child.wait().map_err(|error| error.to_string()),
-            Err(what) => {
-                // It may have ended by itself.
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(what.clone())
-            }
-        };
-        keys_of(&output?, status?)
+        let deadline = Instant::now() + PATIENCE;
+        let ended = output(&mut child, deadline).and_then(|output| Ok((output, wait(&mut child, deadline)?)));
+        if ended.is_err() {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let (output, status) = ended?;
+        keys_of(&output, status)
     }
 }
 
@@ -65,20 +63,35 @@ fn shell(text: &str) -> Command {
     command
 }
 
+/// Waits for the end of a program that has closed its output.
+fn wait(child: &mut Child, deadline: Instant) -> Result<ExitStatus, String> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+            Ok(None) => return Err(too_slow()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+fn too_slow() -> String {
+    format!("the program did not end within {} s", PATIENCE.as_secs())
+}
+
 /// Reads what a program prints until it closes its output.
-fn output(child: &mut Child) -> Result<Vec<u8>, String> {
+fn output(child: &mut Child, deadline: Instant) -> Result<Vec<u8>, String> {
     let stdout = child.stdout.take().ok_or("the program has no output")?;
     let (sender, receiver) = channel();
-    let start = Instant::now();
     thread::spawn(move || {
         let mut bytes = vec![];
         let read = stdout.take(MAX_OUTPUT).read_to_end(&mut bytes);
         // Nobody waits any more if the program took too long.
         let _ = sender.send(read.map(|_| bytes));
     });
-    match receiver.recv_timeout(PATIENCE) {
+    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(read) => read.map_err(|error| error.to_string()),
-        Err(RecvTimeoutError::Timeout) => Err(format!("no output within {} s", start.elapsed().as_secs())),
+        Err(RecvTimeoutError::Timeout) => Err(too_slow()),
         Err(RecvTimeoutError::Disconnected) => Err("the output cannot be read".to_string()),
     }
 }
@@ -91,7 +104,7 @@ fn keys_of(output: &[u8], status: ExitStatus) -> Result<Issued, String> {
     // The text of the error would show a part of the output.
     let json: Value = serde_json::from_slice(output).map_err(|_| "the output is not JSON")?;
     if json["Version"] != 1 {
-        return Err("the output has not the version 1".to_string());
+        return Err("its Version is not 1".to_string());
     }
     let text = |key: &str| json[key].as_str().map(str::to_string);
     let end = match text("Expiration") {

@@ -48,12 +48,9 @@ impl Issuer for AssumedRole {
         let answer = body_of(&self.client, request).await?;
         let text = String::from_utf8_lossy(&answer);
         let get = |name| element(&text, name);
-        let keys = issued(
-            get("AccessKeyId"),
-            get("SecretAccessKey"),
-            get("SessionToken"),
-            get("Expiration").and_then(|text| time(&text)),
-        );
+        let end = get("Expiration").and_then(|text| time(&text));
+        let keys = issued(get("AccessKeyId"), get("SecretAccessKey"), get("SessionToken"), end);
+        let keys = keys.and_then(Issued::with_end);
         keys.map_err(|what| format!("{}: the role {}: {what}", self.endpoint, self.role.arn))
     }
 }

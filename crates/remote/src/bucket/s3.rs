@@ -128,7 +128,7 @@ impl Recipe for S3 {
 }
 
 impl S3 {
-    /// Tells a client its credentials.
+    /// Sets the credentials of a client.
     fn with_credentials(
         &self,
         builder: AmazonS3Builder,

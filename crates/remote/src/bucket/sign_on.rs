@@ -65,7 +65,7 @@ impl Issuer for Portal {
             .as_u64()
             .and_then(|milliseconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds)));
         let found = issued(text("accessKeyId"), text("secretAccessKey"), text("sessionToken"), end);
-        found.map_err(|what| format!("{endpoint}: {what}"))
+        found.and_then(Issued::with_end).map_err(|what| format!("{endpoint}: {what}"))
     }
 }
 

@@ -8,6 +8,8 @@ use async_trait::async_trait;
 use object_store::CredentialProvider;
 use object_store::aws::AwsCredential;
 
+use crate::connector::block_on;
+
 /// Time before the end of keys at which they are fetched again: a request that is signed now may be sent later.
 const MARGIN: Duration = Duration::from_secs(60);
 
@@ -16,6 +18,19 @@ const MARGIN: Duration = Duration::from_secs(60);
 pub(super) struct Issued {
     pub keys: Arc<AwsCredential>,
     pub end: Option<SystemTime>,
+}
+
+impl Issued {
+    /// Returns the keys if their end is known.
+    ///
+    /// # Errors
+    /// The reason in words.
+    pub(super) fn with_end(self) -> Result<Issued, String> {
+        if self.end.is_none() {
+            return Err("the answer does not say when the keys end".to_string());
+        }
+        Ok(self)
+    }
 }
 
 /// A place that issues keys.
@@ -39,13 +54,6 @@ impl<I> TemporaryKeys<I> {
     pub(super) fn new(issuer: I) -> TemporaryKeys<I> {
         TemporaryKeys { issuer, kept: Mutex::default() }
     }
-
-    /// Returns the keys that were fetched, if they still hold.
-    fn valid(&self) -> Option<Arc<AwsCredential>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let holds = |issued: &&Issued| issued.end.is_none_or(|end| SystemTime::now() + MARGIN < end);
-        kept.as_ref().filter(holds).map(|issued| issued.keys.clone())
-    }
 }
 
 #[async_trait]
@@ -53,15 +61,16 @@ impl<I: Issuer> CredentialProvider for TemporaryKeys<I> {
     type Credential = AwsCredential;
 
     async fn get_credential(&self) -> object_store::Result<Arc<AwsCredential>> {
-        if let Some(keys) = self.valid() {
-            return Ok(keys);
+        // Threads that come here together wait for the keys that the first of them fetches: a program may ask the user for something.
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |issued: &&Issued| issued.end.is_none_or(|end| SystemTime::now() + MARGIN < end);
+        if let Some(issued) = kept.as_ref().filter(holds) {
+            return Ok(issued.keys.clone());
         }
-        // Threads that come here together fetch keys of their own: each of them holds.
-        let issued = self.issuer.issue().await;
+        let issued = block_on(self.issuer.issue());
         let issued =
             issued.map_err(|what| object_store::Error::Generic { store: "S3", source: what.into() })?;
-        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued.clone());
-        Ok(issued.keys)
+        Ok(kept.insert(issued).keys.clone())
     }
 }
 
@@ -89,7 +98,8 @@ pub(super) fn issued(
     Ok(Issued { keys: Arc::new(AwsCredential { key_id, secret_key, token }), end })
 }
 
-/// Reads a time as RFC 3339 writes it.
+/// Reads a time as RFC 3339 writes it, or with `UTC` in place of `Z`, as older tools of AWS do.
 pub(super) fn time(text: &str) -> Option<SystemTime> {
-    chrono::DateTime::parse_from_rfc3339(text).ok().map(SystemTime::from)
+    let text = text.strip_suffix("UTC").map_or(text.to_string(), |text| format!("{text}Z"));
+    chrono::DateTime::parse_from_rfc3339(&text).ok().map(SystemTime::from)
 }

@@ -130,7 +130,7 @@ fn own_certificate([certificate, key]: &[PathBuf; 2]) -> Result<ClientCert, Stri
         _ => None,
     });
     let found = found.ok_or_else(|| {
-        format!("{} has no private key in PEM; an encrypted one has to be decrypted before", key.display())
+        format!("{} has no private key in PEM; decrypt it first if it is encrypted", key.display())
     })?;
     Ok(ClientCert::new_with_certs(&chain, found))
 }

@@ -62,7 +62,7 @@ impl Fault {
         Fault { cause: Cause::Answer(what.into()), retry: Retry::Never, is_ambiguous: true }
     }
 
-    /// Settings do not let the request be sent.
+    /// Makes the fault of settings that prevent the request.
     pub(crate) fn of_settings(what: String) -> Fault {
         Fault { cause: Cause::Transport(what), retry: Retry::Never, is_ambiguous: false }
     }

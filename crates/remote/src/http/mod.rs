@@ -179,17 +179,21 @@ impl Client {
         follows: bool,
     ) -> Result<Incoming, Fault> {
         let started = Instant::now();
+        let starts_safe = head.uri().scheme_str() == Some("https");
         let mut head = head.clone();
-        for _ in 0..redirect::LIMIT {
+        for redirects in 0..redirect::LIMIT {
             let left = left.checked_sub(started.elapsed()).filter(|left| !left.is_zero());
             let Some(left) = left else {
                 return Err(Fault::of_client(ureq::Error::Timeout(ureq::Timeout::Global)));
             };
             let agent = self.agents.get(head.uri(), &self.options)?;
-            if let (true, Some(netrc), Some(host)) = (follows, &self.options.netrc, head.uri().host())
+            // No redirect makes a password go over the network in clear text.
+            let is_as_safe = head.uri().scheme_str() == Some("https") || !starts_safe;
+            if let (true, Some(netrc), Some(host)) =
+                (follows && is_as_safe, &self.options.netrc, head.uri().host())
                 && !head.headers().contains_key(AUTHORIZATION)
             {
-                let found = netrc.authorization(host).map_err(Fault::of_settings)?;
+                let found = netrc.authorization(host, redirects == 0).map_err(Fault::of_settings)?;
                 found.map(|value| head.headers_mut().insert(AUTHORIZATION, value));
             }
             let response = match body {

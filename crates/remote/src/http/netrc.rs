@@ -4,6 +4,7 @@
 //! `account`, and macros (`macdef`) up to an empty line. A word in double quotes may have white space, and escapes with a backslash.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -16,6 +17,8 @@ use crate::settings::Secret;
 #[derive(Clone, Debug)]
 pub(crate) struct Netrc {
     path: PathBuf,
+    /// True if a file that does not exist is an error.
+    must_exist: bool,
     entries: OnceLock<Result<Vec<Entry>, String>>,
 }
 
@@ -28,22 +31,30 @@ struct Entry {
 }
 
 impl Netrc {
-    pub(crate) fn new(path: PathBuf) -> Netrc {
-        Netrc { path, entries: OnceLock::new() }
+    pub(crate) fn new(path: PathBuf, must_exist: bool) -> Netrc {
+        Netrc { path, must_exist, entries: OnceLock::new() }
     }
 
-    /// Returns the header `Authorization` for a host; `None` if the file has no entry for it.
+    /// Returns the header `Authorization` for a host; `None` if the file has no entry for it. The entry `default` counts if `takes_default` is
+    /// true: no host that a server redirects to gets it.
     ///
     /// # Errors
     /// The reason in words, if the file cannot be read or the entry cannot be a header.
-    pub(crate) fn authorization(&self, host: &str) -> Result<Option<HeaderValue>, String> {
-        let entries = self.entries.get_or_init(|| {
-            let text = fs::read_to_string(&self.path);
-            text.map(|text| parse(&text)).map_err(|error| format!("{}: {error}", self.path.display()))
+    pub(crate) fn authorization(
+        &self,
+        host: &str,
+        takes_default: bool,
+    ) -> Result<Option<HeaderValue>, String> {
+        let entries = self.entries.get_or_init(|| match fs::read_to_string(&self.path) {
+            Ok(text) => Ok(parse(&text)),
+            Err(error) if error.kind() == ErrorKind::NotFound && !self.must_exist => Ok(vec![]),
+            Err(error) => Err(format!("{}: {error}", self.path.display())),
         });
         let entries = entries.as_ref().map_err(String::clone)?;
-        let is_for_host =
-            |entry: &&Entry| entry.host.as_deref().is_none_or(|named| named.eq_ignore_ascii_case(host));
+        let is_for_host = |entry: &&Entry| match &entry.host {
+            Some(named) => named.eq_ignore_ascii_case(host),
+            None => takes_default,
+        };
         let Some(Entry { user, password, .. }) = entries.iter().find(is_for_host) else { return Ok(None) };
         basic(user, password.as_ref()).map(Some)
     }
@@ -69,9 +80,12 @@ fn parse(text: &str) -> Vec<Entry> {
     let mut rest = text;
     while let Some(word) = next_word(&mut rest) {
         match &*word {
-            "machine" => entries.push(Entry { host: next_word(&mut rest), ..Entry::default() }),
+            "machine" => match next_word(&mut rest) {
+                Some(host) => entries.push(Entry { host: Some(host), ..Entry::default() }),
+                None => break,
+            },
             "default" => entries.push(Entry::default()),
-            "macdef" => rest = rest.find("\n\n").map_or("", |end| &rest[end..]),
+            "macdef" => rest = behind_macro(rest),
             "account" => drop(next_word(&mut rest)),
             "login" | "password" => {
                 let (Some(value), Some(entry)) = (next_word(&mut rest), entries.last_mut()) else { continue };
@@ -85,6 +99,18 @@ fn parse(text: &str) -> Vec<Entry> {
         }
     }
     entries
+}
+
+/// Returns what follows a macro: the text behind the first empty line.
+fn behind_macro(text: &str) -> &str {
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        end += line.len();
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    &text[end..]
 }
 
 /// Takes the next word from a text.
@@ -144,17 +170,21 @@ default login anonymous password mail
         assert_eq!(found, expected);
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), TEXT).unwrap();
-        let netrc = Netrc::new(file.path().into());
-        let header = |host| netrc.authorization(host).unwrap().unwrap();
+        let netrc = Netrc::new(file.path().into(), true);
+        let header = |host| netrc.authorization(host, true).unwrap().unwrap();
         assert_eq!(header("b"), basic("you", Some(&Secret::new("pass#word"))).unwrap());
         assert_eq!(header("other"), basic("anonymous", Some(&Secret::new("mail"))).unwrap());
+        assert_eq!(netrc.authorization("other", false), Ok(None));
         assert!(!format!("{netrc:?} {:?}", header("b")).contains("pass#word"));
+        assert_eq!(parse(&TEXT.replace('\n', "\r\n")), entries);
+        assert_eq!(parse("machine"), []);
     }
 
     #[test]
     fn missing_file_and_names_that_are_no_names_are_errors() {
-        let missing = Netrc::new("/no/such/netrc".into());
-        assert!(missing.authorization("a").unwrap_err().starts_with("/no/such/netrc: "));
+        let missing = |must_exist| Netrc::new("/no/such/netrc".into(), must_exist).authorization("a", true);
+        assert!(missing(true).unwrap_err().starts_with("/no/such/netrc: "));
+        assert_eq!(missing(false), Ok(None));
         assert!(basic("a:b", None).is_err() && basic("a\nb", None).is_err());
     }
 }

@@ -59,11 +59,10 @@ impl Options {
             in_flight: settings.in_flight(),
             whole_limit: settings.whole_limit(),
             user_agent: settings.user_agent.clone().unwrap_or_else(default_agent),
-            netrc: settings
-                .netrc_file
-                .clone()
-                .or_else(|| environment.get("NETRC").map(PathBuf::from))
-                .map(Netrc::new),
+            netrc: match &settings.netrc_file {
+                Some(path) => Some(Netrc::new(path.clone(), true)),
+                None => environment.get("NETRC").map(|path| Netrc::new(path.into(), false)),
+            },
             client_certificate: settings.client_certificate.clone().map(|certificate| {
                 let key = settings.client_key.clone().unwrap_or_else(|| certificate.clone());
                 [certificate, key]

@@ -140,7 +140,7 @@ fn keys_of_a_program_are_taken_once() {
     for (command, words) in [
         ("exit 3", "the program failed: exit status: 3"),
         ("echo hush", "the output is not JSON"),
-        (r#"echo '{"Version": 2, "AccessKeyId": "hush"}'"#, "the output has not the version 1"),
+        (r#"echo '{"Version": 2, "AccessKeyId": "hush"}'"#, "its Version is not 1"),
         (r#"echo '{"Version": 1, "AccessKeyId": "hush"}'"#, "no access key with a secret key"),
     ] {
         let settings = with_profile(&server, home.path(), &config(command), "work");
