@@ -29,9 +29,14 @@ def url(store):
     return f"file://{store}#mode={store.stem},file"
 
 
-def read(store):
+def given(store):
+    """The netCDF-4 file with what was written to a store."""
+    return store.with_suffix(".nc")
+
+
+def read(place):
     """Returns groups with their dimensions and attributes, and variables with all that they have. What cannot be read is an error."""
-    with netCDF4.Dataset(url(store)) as data:
+    with netCDF4.Dataset(place) as data:
         groups = {
             path: ({name: length(dim) for name, dim in group.dimensions.items()}, attributes(group))
             for path, group in all_groups(data)
@@ -59,7 +64,8 @@ def variable(found):
 
 def compare(store, ours):
     """Compares what both libraries read of a store. Returns the numbers of variables with values, and without."""
-    theirs, counts = read(store), [0, 0]
+    theirs, counts = read(url(store)), [0, 0]
+    written = {} if store.stem == "nczarr" else read(given(store))[1]
     check(theirs[0].keys() == ours[0].keys(), "groups", list(theirs[0]), list(ours[0]))
     for path, (dims, attrs) in theirs[0].items():
         check(dims == ours[0][path][0], path, "dimensions", dims, ours[0][path][0])
@@ -70,6 +76,9 @@ def compare(store, ours):
         check((dims, dtype, is_big) == own[:3], path, dims, dtype, is_big, own[:3])
         compare_attributes(path, attrs, own[4])
         is_error = isinstance(values, RuntimeError)
+        if not is_error and path in written and written[path][1] == np.dtype("S1"):
+            # Plain Zarr has no type for it: netCDF-C takes it for strings, and mixes the elements.
+            values = np.array([letter.decode() for letter in written[path][3].reshape(-1)], object).reshape(values.shape)
         counts[is_error] += 1
         # NetCDF-C writes chunks that it cannot read where a filter makes them longer, and missing chunks get the fill value in the other byte
         # order than they should.
@@ -94,7 +103,7 @@ def main():
     library, folder, first, count = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     if len(sys.argv) > 5:
         for store in stores(folder, first, count):
-            store.with_suffix(sys.argv[5]).write_bytes(pickle.dumps(read(store)))
+            store.with_suffix(sys.argv[5]).write_bytes(pickle.dumps(read(url(store))))
         return
     total = np.zeros(2, int)
     for start in range(first, first + count, 50):
@@ -103,7 +112,8 @@ def main():
             store.parent.mkdir(exist_ok=True)
             # Without its own metadata netCDF-C takes the type of all numbers of an attribute from the first one, fails or aborts.
             zarr_files.attributes = attributes_of_owner if store.stem == "nczarr" else lambda *_: None
-            make(url(store), int(store.parent.name))
+            for place in [url(store), given(store)]:
+                make(place, int(store.parent.name))
         arguments = [sys.executable, sys.argv[0], library, folder, str(start), str(part), ".read"]
         subprocess.run(arguments, env={**os.environ, "LD_PRELOAD": library}, check=True)
         for store in stores(folder, start, part):
