@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_model::{Model, Name, Type, Value};
+use ferrocdf_model::{Name, Type, Value};
 
 use super::paths::missing;
 use super::{Variable, VariableMut};
@@ -27,15 +27,17 @@ impl Variable<'_> {
 
     /// Looks at names and values of the members of the type, which must be an enumeration.
     fn with_members<R>(&self, look: impl FnOnce(&[(Name, i128)]) -> Result<R>) -> Result<R> {
-        let members = |model: &Model| match model.var(self.id()).ty {
-            Type::User(id) => model.user_type(id).class.members().to_vec(),
-            Type::Atomic(_) => vec![],
-        };
-        let members = self.file().look(members);
-        if members.is_empty() {
-            return Err(self.error(Code::EBADTYPE, "its type is no enumeration"));
+        let looked = self.file().look(|model| {
+            let members = match model.var(self.id()).ty {
+                Type::User(id) => model.user_type(id).class.members(),
+                Type::Atomic(_) => &[],
+            };
+            (!members.is_empty()).then(|| look(members))
+        });
+        match looked {
+            Some(found) => found.map_err(|error| self.located(error)),
+            None => Err(self.error(Code::EBADTYPE, "its type is no enumeration")),
         }
-        look(&members).map_err(|error| self.located(error))
     }
 }
 

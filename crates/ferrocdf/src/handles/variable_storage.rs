@@ -79,7 +79,7 @@ impl Variable<'_> {
     /// Returns the rounding of the numbers that are, or were, written; `None` if they are stored unchanged.
     ///
     /// # Errors
-    /// Those of [`Variable::attribute`]: an attribute of the file tells it.
+    /// Those of [`Variable::attribute`]: the rounding of a stored variable is an attribute.
     pub fn quantize(&self) -> Result<Option<Quantize>> {
         if let Some(wanted) = self.with_storage(|storage| storage.quantize) {
             return Ok(Some(wanted));

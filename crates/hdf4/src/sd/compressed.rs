@@ -1,7 +1,7 @@
 //! Compressed data without chunks.
 //!
-//! Data as long as its dataset is one chunk. Data of another length is what it decodes to, as contiguous bytes: the library reads what is in
-//! both. Only data of 0 bytes has the fill value.
+//! Data that decodes to the length of its dataset is one chunk. Data that decodes to another length is read as contiguous bytes: libhdf4 reads
+//! the elements that both lengths contain. Only data of 0 bytes has the fill value.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;

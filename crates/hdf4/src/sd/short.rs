@@ -1,8 +1,7 @@
 //! Data that is shorter than its dataset.
 //!
-//! The library reads the elements that are there and refuses every request that reaches behind them, so values are never invented, and a
-//! dataset of gigabytes in a file of some bytes is an error. Only the records that a dataset lacks because another one has more of them have the
-//! fill value.
+//! libhdf4 reads the elements that are stored and refuses every request that reaches behind them, so values are never invented, and a
+//! dataset of gigabytes in a file of some bytes is an error.
 #![deny(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::Result;

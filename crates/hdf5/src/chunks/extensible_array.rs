@@ -430,5 +430,5 @@ impl ExtensibleArray {
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects)]
+#[allow(clippy::arithmetic_side_effects, reason = "numbers that the tests choose")]
 mod tests;

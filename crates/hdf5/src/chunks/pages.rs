@@ -29,7 +29,7 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// What is said of this number, if it is one of this leaf.
+    /// Returns the entry of a chunk number: `None` if the number is of another leaf, `Some(None)` if its chunk is not stored.
     pub fn entry(&self, number: u64, sizes: Sizes) -> Option<Option<ChunkEntry>> {
         if !(self.first..self.end).contains(&number) {
             return None;

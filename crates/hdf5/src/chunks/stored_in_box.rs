@@ -1,4 +1,4 @@
-//! Counting the stored chunks of a box: what an index has no entries for is passed over.
+//! Counting the stored chunks of a box. Ranges without index entries are skipped.
 
 use std::ops::RangeInclusive;
 
@@ -38,8 +38,8 @@ pub(super) fn count(chunks: &DatasetChunks, first: &[u64], count: &[u64], limit:
     }
 }
 
-/// Returns the lengths that give chunks their numbers, of dimensions in an order from the slowest one on. That of the first one does not
-/// matter.
+/// Returns the number of chunks along each dimension, as chunk numbers count them, with the slowest dimension first. The number along that
+/// one does not matter.
 fn lens(chunks: &DatasetChunks, order: &[usize]) -> Vec<u64> {
     let weights = order.iter().map(|&dim| chunks.weights[dim].max(1));
     let slower = std::iter::once(u64::MAX).chain(weights.clone());

@@ -13,7 +13,7 @@ mod header;
 mod messages;
 mod shared;
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects)]
+#[allow(clippy::arithmetic_side_effects, reason = "numbers that the tests choose")]
 mod tests;
 mod trees;
 

@@ -22,7 +22,7 @@ use crate::{Address, Source};
 
 const WHAT: &str = "free-space note";
 const SIGNATURE: [u8; 8] = *b"fcdfFREE";
-/// Bytes of the tail, and those of it behind the checksummed bytes.
+/// Bytes of the tail. The last [`UNCHECKED`] of them are not part of the checksum.
 const TAIL: u64 = 16;
 const UNCHECKED: usize = 12;
 /// Bytes of a piece.
@@ -172,7 +172,7 @@ impl Editor {
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects)]
+#[allow(clippy::arithmetic_side_effects, reason = "numbers that the tests choose")]
 mod tests {
     use std::sync::Arc;
 

@@ -242,7 +242,7 @@ pub(crate) fn encode(objects: &[NewObject<'_>], size: u64, sizes: Sizes) -> Resu
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects)]
+#[allow(clippy::arithmetic_side_effects, reason = "numbers that the tests choose")]
 mod tests {
     use super::*;
     use ferrocdf_store::MemoryBlob;

@@ -297,7 +297,7 @@ impl BTree2 {
         seen: &mut Visited,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        // Most trees are a single node, which is nowhere else in the tree: no set is needed.
+        // A tree of one level has one node, which cannot be visited twice.
         if self.levels.len() > 1 && !seen.nodes.insert(child.at) {
             return Err(bad(format!("{NODE} at {}: it is in the tree twice", child.at)));
         }

@@ -318,7 +318,7 @@ impl FractalHeapShape {
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects)]
+#[allow(clippy::arithmetic_side_effects, reason = "numbers that the tests choose")]
 mod tests {
     use super::*;
 
