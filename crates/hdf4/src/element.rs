@@ -83,7 +83,8 @@ impl Element {
 }
 
 /// Returns an element of linked blocks. Its tables, each of which names the next one, are read one after the other.
-/// Each block belongs to one place of one element, so there are at most as many as descriptors.
+/// Each block belongs to one place of one element, so there are at most as many as descriptors. The element ends where its last block does,
+/// whatever its header says: the library writes a block there, so only a damaged file has a longer element.
 fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<Element> {
     let (mut pieces, mut seen, mut start) = (vec![], HashSet::new(), 0u64);
     let mut table_bytes = 0u64;
@@ -129,8 +130,15 @@ fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<E
         }
         table = links.next as u16;
     }
-    push(&mut pieces, Piece { at: None, len: header.length.saturating_sub(start) });
-    Ok(Element { len: header.length, storage: Storage::Pieces(pieces) })
+    pieces.pop_if(|last| last.at.is_none());
+    if pieces.is_empty() && header.length > 0 {
+        return Err(bad(format!(
+            "linked blocks of {} bytes: the file has none of the blocks",
+            header.length
+        )));
+    }
+    let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
+    Ok(Element { len, storage: Storage::Pieces(pieces) })
 }
 
 /// Returns a compressed element.

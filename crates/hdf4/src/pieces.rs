@@ -34,6 +34,16 @@ pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
     pieces.push(piece);
 }
 
+/// Returns the pieces of the first `len` bytes.
+pub(crate) fn prefix(pieces: &[Piece], len: u64) -> Vec<Piece> {
+    let (mut kept, mut left) = (vec![], len);
+    for &piece in pieces {
+        push(&mut kept, Piece { len: piece.len.min(left), ..piece });
+        left = left.saturating_sub(piece.len);
+    }
+    kept
+}
+
 /// An error about bytes past the end of a file.
 pub(crate) fn cut_short(blob: &dyn Blob, at: u64, len: u64) -> Error {
     let size = blob.size().map_or_else(|_| "fewer".into(), |size| size.to_string());

@@ -65,7 +65,9 @@ impl Var {
         let Lens { stored, array, .. } = lens;
         let decoding = Decoding::new(chain, stored, file.decoding().1.clone());
         let Some(decoding) = decoding.and_then(|whole| whole.of_prefix(array)) else {
-            return Err(bad(format!("{stored} compressed bytes instead of {array}")));
+            return Err(bad(format!(
+                "compressed data: it decodes to {stored} bytes instead of {array}, and its coder decodes it only as a whole"
+            )));
         };
         let decoded = decoded(source, &Arc::new(decoding));
         self.in_pieces(decoded, &[Piece { at: Some(0), len: stored.min(array) }], lens)

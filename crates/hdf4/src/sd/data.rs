@@ -14,7 +14,7 @@ use super::rasters::linear;
 use super::short::{Lens, ShortBlob};
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
-use crate::pieces::{Piece, PieceBlob};
+use crate::pieces::{Piece, PieceBlob, prefix};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
 
@@ -80,7 +80,7 @@ impl Var {
             }
             Storage::Pieces(pieces) => match pieces[..] {
                 [] => Ok(self.unwritten()),
-                [Piece { at: Some(at), len }] if len >= total => self.contiguous(at, None),
+                [Piece { at: Some(at), len }] if len >= total && own == total => self.contiguous(at, None),
                 _ => self.in_pieces(file.blob().clone(), pieces, lens),
             },
             Storage::External { file_name, at } => {
@@ -145,9 +145,11 @@ impl Var {
         Ok(Located { array: Array { past_end: PastEnd::Error, ..array }, blob })
     }
 
-    /// Returns the array of bytes in pieces of a blob.
+    /// Returns the array of bytes in pieces of a blob. Bytes behind the dataset's own are no part of it: a record of which only the
+    /// beginning is stored does not count.
     pub(super) fn in_pieces(&self, blob: Arc<dyn Blob>, pieces: &[Piece], lens: Lens) -> Result<Located> {
-        let blob = PieceBlob::new(blob, pieces, lens.array, self.fill().into());
+        let own = prefix(pieces, lens.dataset);
+        let blob = PieceBlob::new(blob, &own, lens.array, self.fill().into());
         let blob: Arc<dyn Blob> = match lens.stored < lens.dataset {
             true => Arc::new(ShortBlob::new(blob, lens, self)),
             false => Arc::new(blob),

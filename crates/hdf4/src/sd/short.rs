@@ -1,7 +1,7 @@
 //! Data that is shorter than its dataset.
 //!
-//! libhdf4 reads the elements that are stored and refuses every request that reaches behind them, so values are never invented, and a
-//! dataset of gigabytes in a file of some bytes is an error.
+//! libhdf4 reads the elements that are stored and refuses every request for others, so values are never invented, and a dataset of
+//! gigabytes in a file of some bytes is an error. Records behind the dataset's own, which only other datasets have, are the fill value.
 #![deny(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::Result;
@@ -42,15 +42,15 @@ impl ShortBlob {
         ShortBlob { inner, lens, element }
     }
 
-    /// Checks that `len` bytes from position `at` on are stored.
+    /// Checks that `len` bytes from position `at` on are stored, or behind the dataset's own.
     fn check(&self, at: u64, len: usize) -> Result<()> {
         let (end, Lens { stored, dataset, .. }) = (at.saturating_add(len as u64), self.lens);
-        if end <= stored {
+        if end <= stored || at >= dataset {
             return Ok(());
         }
         let (tag, reference) = self.element;
         Err(bad(format!(
-            "element {tag}/{reference}: {stored} of the {dataset} bytes of the dataset, and not those from byte {at} to {end}"
+            "element {tag}/{reference}: bytes {at} to {end} cannot be read: only the first {stored} of the {dataset} bytes of the dataset are stored"
         )))
     }
 }

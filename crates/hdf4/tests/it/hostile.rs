@@ -193,6 +193,14 @@ fn linked(len: u32, table: u16) -> Vec<u8> {
     [&[0, 1][..], &len.to_be_bytes(), &4u32.to_be_bytes(), &2u32.to_be_bytes(), &table.to_be_bytes()].concat()
 }
 
+/// The header of an element of so many bytes, of which only the last 4 have a block: one hole is before it.
+fn hollow(builder: &mut Builder, len: u32) -> Vec<u8> {
+    let block = builder.add(tags::LINKED, &[b'a'; 4]);
+    let table = builder.add(tags::LINKED, &[[0; 2], [0; 2], block.to_be_bytes()].concat());
+    let block_len = (len - 4).to_be_bytes();
+    [&[0, 1][..], &len.to_be_bytes(), &block_len, &2u32.to_be_bytes(), &table.to_be_bytes()].concat()
+}
+
 #[test]
 fn a_linked_block_is_in_one_place() {
     let mut builder = Builder::default();
@@ -212,8 +220,11 @@ fn a_linked_block_is_in_one_place() {
 #[test]
 fn tables_of_blocks_that_elements_share_are_read_so_often_only() {
     let mut builder = Builder::default();
-    // A table of holes.
-    builder.put(tags::LINKED, 1, &vec![0; 60_000]);
+    // 28,999 holes, and behind them a block of one byte.
+    let mut table = vec![0; 60_000];
+    table[58_001] = 2;
+    builder.put(tags::LINKED, 1, &table);
+    builder.put(tags::LINKED, 2, &[7]);
     let header =
         [&[0, 1][..], &29_000u32.to_be_bytes(), &1u32.to_be_bytes(), &29_999u32.to_be_bytes(), &[0, 1]];
     let header = header.concat();
@@ -228,10 +239,10 @@ fn tables_of_blocks_that_elements_share_are_read_so_often_only() {
 fn attributes_are_limited_each_and_together() {
     // The first has 65,535 numbers of 8 bytes and the second one more; both take no room in the file.
     let mut builder = Builder::default();
-    let table = builder.add(tags::LINKED, &[0; 4]);
     let attributes = [65_535u32, 65_536].map(|count| {
         let attribute = builder.attribute("holes", 6, 8, &[]);
-        builder.replace(tags::VS, attribute, tags::VS | SPECIAL, &linked(8 * count, table));
+        let header = hollow(&mut builder, 8 * count);
+        builder.replace(tags::VS, attribute, tags::VS | SPECIAL, &header);
         let mut description = builder.bytes(tags::VH, attribute).to_vec();
         description[2..6].copy_from_slice(&count.to_be_bytes());
         builder.replace(tags::VH, attribute, tags::VH, &description);
@@ -257,8 +268,8 @@ fn attributes_are_limited_each_and_together() {
 fn annotations_and_members_of_groups_are_limited_together() {
     // Labels of 1 MB that are no content: holes.
     let mut builder = Builder::default();
-    let table = builder.add(tags::LINKED, &[0; 4]);
-    (1..=20).for_each(|at| builder.put(tags::DIL | SPECIAL, at, &linked(1 << 20, table)));
+    let header = hollow(&mut builder, 1 << 20);
+    (1..=20).for_each(|at| builder.put(tags::DIL | SPECIAL, at, &header));
     let file = crate::open(builder.finish(100));
     assert_eq!((1..=20).filter(|&at| file.bytes(tags::DIL, at).is_ok()).count(), 8);
     // What was read once may be read again.
@@ -315,7 +326,7 @@ fn data_past_the_end_of_the_file_is_an_error() {
     let mut builder = Builder::default();
     let x = builder.dim("x", Some(4));
     let block = builder.add(tags::LINKED, &big(&[1, 2]));
-    let table = builder.add(tags::LINKED, &[[0, 0], block.to_be_bytes()].concat());
+    let table = builder.add(tags::LINKED, &[[0; 2], [0; 2], block.to_be_bytes()].concat());
     let header = linked(8, table);
     let in_pieces = builder.add(tags::SD | SPECIAL, &header);
     let units = builder.attribute("units", 4, 1, b"metres/s");
@@ -348,8 +359,8 @@ fn data_past_the_end_of_the_file_is_an_error() {
         error.code == Code::ETRUNC && error.to_string().contains("past the end")
     };
     assert_eq!(read_named(&sound, "plain").0.unwrap(), [1, 2, 3, 4]);
-    // The second block was never written.
-    assert_eq!(read_named(&sound, "linked").0.unwrap(), [1, 2, -32767, -32767]);
+    // The first block was never written.
+    assert_eq!(read_named(&sound, "linked").0.unwrap(), [-32767, -32767, 1, 2]);
     assert!(is_cut(&moved(tags::SD, plain, 8), "plain"));
     assert!(is_cut(&moved(tags::LINKED, block, 4), "linked"));
     let (data, attributes, unreadable) = read_named(&moved(tags::VS, units, 8), "plain");
@@ -402,4 +413,28 @@ fn lengths_have_31_bits() {
         let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
         assert_eq!((found.dims.len(), found.unreadable.len()), (dims, 1 - dims), "{len}");
     }
+}
+
+#[test]
+fn linked_blocks_end_where_the_last_one_does_whatever_their_header_says() {
+    let mut builder = Builder::default();
+    let (time, x) = (builder.dim("time", None), builder.dim("x", Some(4)));
+    let block = builder.add(tags::LINKED, &big(&[1, 2]));
+    let [ended, none] = [block, 0].map(|block: u16| {
+        let table = builder.add(tags::LINKED, &[[0; 2], block.to_be_bytes(), [0; 2]].concat());
+        builder.add(tags::SD | SPECIAL, &linked(u32::MAX - 1, table))
+    });
+    let vars = [("records", time, ended), ("fixed", x, ended), ("lost", time, none)]
+        .map(|(name, dim, data)| builder.dataset(name, &[dim], INT16, Some(data), &[]));
+    builder.cdf(&[time, x], &vars, &[]);
+    let file = crate::open(builder.finish(100));
+    let found = Datasets::read(&file).unwrap();
+    let records = crate::named(&found, "records");
+    assert_eq!((&*records.shape, crate::values(&file, records)), (&[2][..], vec![1, 2]));
+    let fixed = crate::named(&found, "fixed").locate(&file, vec![4]).unwrap();
+    let read = |count| crate::selected(&file, &fixed, &Selection::slab(&[0], &[count]));
+    assert_eq!(read(2).unwrap(), [1, 2]);
+    assert!(read(3).is_err());
+    let [lost] = &found.unreadable[..] else { panic!("{:?}", found.unreadable) };
+    assert!(lost.to_string().contains("\"lost\"") && lost.to_string().contains("none of"), "{lost}");
 }

@@ -70,10 +70,12 @@ fn elements_behind_the_end_of_contiguous_data_are_an_error() {
     builder.cdf(&[x], &[var], &[]);
     let file = open(builder.finish(16));
     let found = Datasets::read(&file).unwrap();
-    let located = named(&found, "short").locate(&file, vec![4]).unwrap();
+    // Two elements more, as if another dataset made the dimension longer.
+    let located = named(&found, "short").locate(&file, vec![6]).unwrap();
     let read = |first, count| selected(&file, &located, &Selection::slab(&[first], &[count]));
     assert_eq!(read(0, 2).unwrap(), [1, 2]);
-    for (first, count) in [(1, 2), (3, 1)] {
+    assert_eq!(read(4, 2).unwrap(), [-32767, -32767]);
+    for (first, count) in [(1, 2), (3, 1), (3, 2), (0, 6)] {
         let error = read(first, count).unwrap_err().to_string();
         assert!(error.contains("4 of the 8 bytes of the dataset"), "{error}");
     }
@@ -99,6 +101,19 @@ fn a_dataset_on_an_unlimited_dimension_is_as_long_as_its_data() {
     assert_eq!(values(&file, grows), [1, 2, 3, 4, 5, 6]);
     let longer = values_of(&file, grows, vec![4, 2]);
     assert_eq!(longer, [1, 2, 3, 4, 5, 6, -32767, -32767]);
+}
+
+#[test]
+fn a_record_of_which_a_part_is_stored_does_not_count() {
+    let mut builder = Builder::default();
+    let (time, x) = (builder.dim("time", None), builder.dim("x", Some(2)));
+    let data = builder.add(tags::SD, &big(&[1, 2, 3]));
+    let var = builder.dataset("v", &[time, x], INT16, Some(data), &[]);
+    builder.cdf(&[time, x], &[var], &[]);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    assert_eq!(values(&file, named(&found, "v")), [1, 2]);
+    assert_eq!(values_of(&file, named(&found, "v"), vec![2, 2]), [1, 2, -32767, -32767]);
 }
 
 #[test]
