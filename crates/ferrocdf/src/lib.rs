@@ -113,5 +113,5 @@ pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
 
 /// The example of the README, compiled.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!(concat!("../", env!("CARGO_PKG_README")))]
 struct Readme;

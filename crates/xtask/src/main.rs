@@ -8,6 +8,7 @@ mod circles;
 mod facts;
 mod install;
 mod names;
+mod package;
 mod portable;
 mod published;
 mod run;
@@ -64,6 +65,11 @@ const TASKS: &[Task] = &[
         name: "names",
         help: "types of a crate that have the same name as another one",
         run: names::names,
+    },
+    Task {
+        name: "package",
+        help: "the packages of all published crates, each built from what its package holds",
+        run: package::package,
     },
     Task {
         name: "portable",
