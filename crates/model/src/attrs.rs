@@ -123,7 +123,7 @@ impl fmt::Debug for Attrs {
 
 #[cfg(test)]
 mod tests {
-    use ferrocdf_bytes::errno;
+    use ferrocdf_bytes::{Code, errno};
 
     use super::*;
     use crate::{Name, Values};
