@@ -360,7 +360,8 @@ mod tests {
         let filter = filter(json, Some(DOUBLE), &[4]);
         // The header names more numbers than memory holds.
         let mut stream = ZfpBitStream::new(64).unwrap();
-        let metadata = ZfpFieldMetadata { scalar_type: ZfpScalarType::F64, dims: [1 << (usize::BITS / 2 + 8), 0, 0, 0] };
+        let metadata =
+            ZfpFieldMetadata { scalar_type: ZfpScalarType::F64, dims: [1 << (usize::BITS / 2 + 8), 0, 0, 0] };
         stream.write_header(&ZfpConfig::reversible(), &metadata, ZfpHeaderMask::FULL).unwrap();
         stream.flush();
         assert!(filter.decode(stream.as_bytes(), &mut decoded, None, usize::MAX).is_err());
