@@ -68,7 +68,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "package",
-        help: "the packages of all published crates, each built from what its package holds",
+        help: "the packages of all published crates, each built from what its package holds; not part of ci",
         run: package::package,
     },
     Task {
@@ -79,7 +79,7 @@ const TASKS: &[Task] = &[
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
     Task {
         name: "ci",
-        help: "all of the above but portable, and format, lints and documentation",
+        help: "all of the above but package and portable, and format, lints and documentation",
         run: tasks::ci,
     },
     Task { name: "bench", help: "[NAME...]: measure against the reference library", run: tasks::bench },
