@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod coder;
+pub mod errno;
 mod error;
 mod lookup3;
 

@@ -6,7 +6,7 @@
 //! the end towards the front, since it only ever moves towards the end, so that no byte is overwritten before it was moved. A
 //! process that is killed during such moves leaves moved data under an old header.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_store::{BlobMut, SkipZeros, WriteBehind, is_zero};
 
 use crate::layout::{Layout, Place};
@@ -63,8 +63,7 @@ pub fn change_header(blob: &dyn BlobMut, new: &[u8]) -> Result<(), Failure> {
 
 /// Replaces a blob by a copy that `write` makes. False where it cannot be replaced, or there is no room for a copy.
 fn copy(blob: &dyn BlobMut, write: &mut dyn FnMut(&dyn BlobMut) -> Result<()>) -> Result<bool> {
-    /// `ENOSPC` and `EDQUOT`.
-    const NO_ROOM: [Code; 2] = [Code(28), Code(122)];
+    const NO_ROOM: [Code; 2] = [errno::NOSPC, errno::DQUOT];
     blob.flush()?;
     let done = blob.replace(&mut |to| {
         // Holes stay holes.

@@ -63,7 +63,7 @@ use std::path::Path;
 
 pub use ferrocdf_array as array;
 pub use ferrocdf_array::{Element, In, Out, RangeCheck, Selection};
-pub use ferrocdf_bytes::{Code, Context, Error, ErrorKind, Result};
+pub use ferrocdf_bytes::{Code, Context, Error, ErrorKind, Result, errno};
 pub use ferrocdf_classic::{Alignment, kind_of};
 pub use ferrocdf_codec::{readers_without_numcodecs, registered_name as filter_name, spec};
 pub use ferrocdf_hdf5::ChunkCounts;
@@ -113,5 +113,5 @@ pub fn append(path: impl AsRef<Path>) -> Result<FileMut> {
 
 /// The example of the README, compiled.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!(concat!("../", env!("CARGO_PKG_README")))]
 struct Readme;

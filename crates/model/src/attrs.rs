@@ -123,7 +123,7 @@ impl fmt::Debug for Attrs {
 
 #[cfg(test)]
 mod tests {
-    use ferrocdf_bytes::Code;
+    use ferrocdf_bytes::{Code, errno};
 
     use super::*;
     use crate::{Name, Values};
@@ -152,7 +152,7 @@ mod tests {
     impl LateAttrs for Refused {
         fn attrs(&self, key: u64) -> (Named<Attr>, Option<Error>) {
             match self.0.swap(false, std::sync::atomic::Ordering::Relaxed) {
-                true => (Named::default(), Some(Error::new(Code(5), "no"))),
+                true => (Named::default(), Some(Error::new(errno::IO, "no"))),
                 false => Two.attrs(key),
             }
         }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn attributes_that_the_system_refuses_to_read_are_not_taken_for_removed() {
         let mut attrs = Attrs::late(Arc::new(Refused(true.into())), 1);
-        assert_eq!(attrs.to_change().unwrap_err().code, Code(5));
+        assert_eq!(attrs.to_change().unwrap_err().code, errno::IO);
         assert_eq!(attrs.to_change().unwrap().len(), 1);
     }
 

@@ -2,14 +2,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Error, Result, errno};
 
-use crate::prealloc::Preallocation;
+use crate::os::prealloc::Preallocation;
+use crate::os::{identity, locks, positional, sync};
 use crate::{Blob, BlobMut, ChangeToken, Cost};
 
 /// A local file.
@@ -34,11 +34,23 @@ const MAX_INTERRUPTIONS: u32 = 100;
 /// Writes all of `from` at position `at` of a file, in as many requests as that takes.
 pub(crate) fn write_whole(file: &File, mut from: &[u8], mut at: u64) -> io::Result<()> {
     while !from.is_empty() {
-        let done = uninterrupted(|| match file.write_at(from, at) {
+        let done = uninterrupted(|| match positional::write_at(file, from, at) {
             Ok(0) => Err(io::ErrorKind::WriteZero.into()),
             done => done,
         })?;
         (from, at) = (&from[done..], at + done as u64);
+    }
+    Ok(())
+}
+
+/// Fills `into` with the bytes from position `at` of a file on, in as many requests as that takes.
+pub(crate) fn read_whole(file: &File, mut into: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !into.is_empty() {
+        let done = uninterrupted(|| positional::read_at(file, into, at))?;
+        if done == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        (into, at) = (&mut into[done..], at + done as u64);
     }
     Ok(())
 }
@@ -102,13 +114,13 @@ impl FileBlob {
         let opened = |error| self.failed(format_args!("opening its folder"), error);
         // The folder of the file that a link leads to, not the folder of the link.
         let path = self.path.canonicalize().map_err(opened)?;
-        let folder = File::open(path.parent().unwrap_or(Path::new("/"))).map_err(opened)?;
+        let folder = sync::open_folder(path.parent().unwrap_or(Path::new("/"))).map_err(opened)?;
         self.sync_folder(&folder)
     }
 
     /// Waits until the directory entries of its folder are on disk.
     pub(crate) fn sync_folder(&self, folder: &File) -> Result<()> {
-        let done = uninterrupted(|| Ok(rustix::fs::fsync(folder)?));
+        let done = uninterrupted(|| sync::sync_folder(folder));
         done.map_err(|e| self.failed(format_args!("flushing its folder to disk"), e))
     }
 
@@ -120,12 +132,12 @@ impl FileBlob {
     /// Takes the lock of a writer until the file is closed. False if another process, or another opening of the file, has it. On
     /// file systems without locks it always succeeds.
     pub fn lock(&self) -> Result<bool> {
-        match rustix::fs::flock(&self.file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {
+        match locks::try_lock(&self.file) {
+            Ok(true) => {
                 self.locked_by.store(std::process::id(), Ordering::Relaxed);
                 Ok(true)
             }
-            Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+            Ok(false) => Ok(false),
             // No other process can lock on such a file system either.
             Err(_) => Ok(true),
         }
@@ -144,7 +156,7 @@ impl FileBlob {
         }
         let what = "another process writes the file, or reads it with the HDF5 library, and holds its lock (no lock is \
                     taken with HDF5_USE_FILE_LOCKING=FALSE)";
-        Err(Error::new(Code(rustix::io::Errno::AGAIN.raw_os_error()), what))
+        Err(Error::new(errno::AGAIN, what))
     }
 
     /// Returns the path that the file was opened with.
@@ -168,7 +180,7 @@ impl Drop for FileBlob {
     /// file of its parent, so only the process that locked it does.
     fn drop(&mut self) {
         if *self.locked_by.get_mut() == std::process::id() {
-            let _ = rustix::fs::flock(&self.file, rustix::fs::FlockOperation::Unlock);
+            locks::unlock(&self.file);
         }
     }
 }
@@ -182,7 +194,7 @@ impl Blob for FileBlob {
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         while done < into.len() {
-            match uninterrupted(|| self.file.read_at(&mut into[done..], at + done as u64)) {
+            match uninterrupted(|| positional::read_at(&self.file, &mut into[done..], at + done as u64)) {
                 Ok(0) => break,
                 Ok(got) => done += got,
                 Err(e) => {
@@ -208,7 +220,7 @@ impl Blob for FileBlob {
     }
 
     fn is_nameless(&self) -> bool {
-        self.file.metadata().is_ok_and(|meta| meta.nlink() == 0)
+        self.file.metadata().is_ok_and(|meta| identity::names(&meta) == 0)
     }
 }
 
@@ -233,8 +245,7 @@ impl BlobMut for FileBlob {
         if self.file.metadata().is_ok_and(|meta| !meta.is_file()) {
             return Ok(());
         }
-        // Not `File::set_len`: it repeats an interrupted call for ever.
-        let done = uninterrupted(|| Ok(rustix::fs::ftruncate(&self.file, size)?));
+        let done = uninterrupted(|| positional::set_size(&self.file, size));
         done.map_err(|e| self.failed(format_args!("setting its size to {size} bytes"), e))
     }
 
@@ -243,7 +254,7 @@ impl BlobMut for FileBlob {
     }
 
     fn sync(&self) -> Result<()> {
-        let done = uninterrupted(|| Ok(rustix::fs::fdatasync(&self.file)?));
+        let done = uninterrupted(|| sync::sync_data(&self.file));
         done.map_err(|e| self.failed(format_args!("flushing it to disk"), e))
     }
 }
@@ -304,7 +315,7 @@ mod tests {
     #[test]
     fn missing_file_keeps_errno() {
         let error = FileBlob::open(Path::new("no/such/file.nc")).unwrap_err();
-        assert_eq!(error.code.0, 2);
+        assert_eq!(error.code, errno::NOENT);
         assert_eq!(error.to_string(), "no/such/file.nc (No such file or directory)");
     }
 }

@@ -11,17 +11,16 @@ mod blob;
 mod buffer;
 mod cost;
 mod durable;
-mod exchange;
 mod file;
 mod forward;
 mod known_size;
 mod memory;
 mod objects;
+mod os;
 mod page_cache;
 mod page_folder;
 mod pages;
 mod parts;
-mod prealloc;
 mod replace;
 mod retry;
 mod rounds;
@@ -38,17 +37,17 @@ pub use blob::{Blob, BlobMut, ReadRequest, Suffix, Writes};
 pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use cost::{Cost, Latency};
 pub use durable::Durable;
-pub use exchange::exchange;
 pub use file::FileBlob;
 pub use memory::{BorrowedBlob, MemoryBlob};
 pub use objects::{
     ByteRange, DirectoryStore, Expected, Fetched, Filled, GetInto, Listing, MemoryStore, ObjectBlob,
     ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key, folder_of,
 };
+pub use os::{copy_access, exchange};
 pub use page_cache::PageCache;
 pub use page_folder::PageFolder;
 pub use parts::read_parts;
-pub use replace::{ReplaceableFile, copy_access, resolve_links, write_file};
+pub use replace::{ReplaceableFile, resolve_links, write_file};
 pub use retry::{ChangeToken, RetryLimit, is_stale, read_optimistically, retry};
 pub use rounds::{InRounds, read_in_rounds};
 pub use sparse::{SkipZeros, is_sparse, is_zero, skipping_zeros};

@@ -5,10 +5,9 @@
 //! readers see it whole or not at all, and ends with a checksum of all that it belongs to. Whatever goes wrong with the folder, a page
 //! is as if it had not been kept: the object is asked.
 
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
@@ -16,6 +15,7 @@ use std::time::SystemTime;
 use ferrocdf_bytes::{Error, Result};
 
 use crate::Version;
+use crate::os::access::make_private_folders;
 
 /// The folder of all pages, within the one that the user names.
 const PAGES: &str = "ferrocdf-pages";
@@ -65,7 +65,7 @@ impl PageFolder {
     /// Those of the system, if it is no folder and cannot be made one.
     pub fn open(folder: impl Into<PathBuf>, limit: u64) -> Result<PageFolder> {
         let folder = folder.into().join(PAGES);
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        let made = make_private_folders(&folder);
         made.map_err(|error| Error::system(error, folder.display()))?;
         let used = pages(&folder).iter().map(|page| page.bytes).sum();
         Ok(PageFolder { folder, limit, used: Mutex::new(used) })

@@ -9,13 +9,12 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use ferrocdf_bytes::{Error, Result};
-use rustix::io::Errno;
+use ferrocdf_bytes::{Error, Result, errno};
 
+use crate::os::{copy_access, identity, sync};
 use crate::{Blob, BlobMut, FileBlob, Writes, forward};
 
 /// A local file that can be replaced.
@@ -39,43 +38,14 @@ impl Replacement {
     /// replaced.
     fn new(old: &FileBlob, path: &Path) -> Option<Replacement> {
         let (meta, named) = (old.file().metadata().ok()?, path.symlink_metadata().ok()?);
-        let is_same = (meta.dev(), meta.ino()) == (named.dev(), named.ino());
-        if !meta.is_file() || meta.nlink() != 1 || !is_same {
+        if !meta.is_file() || identity::names(&meta) != 1 || !identity::is_same_file(&meta, &named) {
             return None;
         }
         let folder = path.parent()?;
         let file = tempfile::Builder::new().prefix(".ferrocdf-").tempfile_in(folder).ok()?;
         copy_access(old, file.as_file()).ok()?;
-        Some(Replacement { file, folder: File::open(folder).ok()? })
+        Some(Replacement { file, folder: sync::open_folder(folder).ok()? })
     }
-}
-
-/// Gives a file the owner, the group, the mode and the extended attributes (access lists among them) of another.
-pub fn copy_access(from: &FileBlob, to: &File) -> io::Result<()> {
-    let from = from.file();
-    let (wanted, own) = (from.metadata()?, to.metadata()?);
-    if (own.uid(), own.gid()) != (wanted.uid(), wanted.gid()) {
-        std::os::unix::fs::fchown(to, Some(wanted.uid()), Some(wanted.gid()))?;
-    }
-    to.set_permissions(wanted.permissions())?;
-    copy_attributes(from, to)
-}
-
-/// Copies extended attributes. Those named `security.` are left to the security system.
-fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
-    let mut names = vec![0; 1 << 16];
-    let len = match rustix::fs::flistxattr(from, &mut names[..]) {
-        Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(()),
-        len => len?,
-    };
-    let names = names[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
-    for name in names.filter(|name| !name.starts_with(b"security.")) {
-        let name = std::ffi::CString::new(name)?;
-        let mut value = vec![0; 1 << 16];
-        let len = rustix::fs::fgetxattr(from, &name, &mut value[..])?;
-        rustix::fs::fsetxattr(to, &name, &value[..len], rustix::fs::XattrFlags::empty())?;
-    }
-    Ok(())
 }
 
 /// Maximum number of symbolic links that are followed, as in Linux.
@@ -144,10 +114,7 @@ impl ReplaceableFile {
             return Ok(());
         }
         let what = "another writer replaced the file; what was written since then is lost; open it again";
-        Err(Error::system(
-            io::Error::from(Errno::STALE),
-            format_args!("{}: {what}", current.path().display()),
-        ))
+        Err(Error::new(errno::STALE, format!("{}: {what}", current.path().display())))
     }
 }
 
@@ -196,7 +163,7 @@ impl BlobMut for ReplaceableFile {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use ferrocdf_bytes::Code;
 
@@ -316,7 +283,7 @@ mod tests {
         for told in [first.flush(), first.sync()] {
             let error = told.unwrap_err();
             assert!(error.what.contains("another writer replaced the file"), "{error}");
-            assert_eq!(error.code, Code(Errno::STALE.raw_os_error()));
+            assert_eq!(error.code, errno::STALE);
         }
         assert!(!first.replace(&mut |_| Ok(())).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), b"new");

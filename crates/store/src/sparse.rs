@@ -4,23 +4,21 @@
 //! The bytes decide, not the map of holes that the file system keeps: the file at the path of the source may be another one
 //! by now, and blobs that are no files have no such map.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use ferrocdf_bytes::Result;
 
+use crate::os::identity;
 use crate::{Blob, BlobMut, Writes, forward};
 
 /// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
 const RUN: usize = SkipZeros::RUN as usize;
-/// Bytes of a block in which systems tell how much space a file takes.
-const BLOCK: u64 = 512;
 
 /// True if the disk space of a file is smaller than its size by more than 64 KiB, the length of a run: less may be the work of a
 /// file system that compresses or packs small files.
 pub fn is_sparse(path: &Path) -> bool {
     std::fs::metadata(path)
-        .is_ok_and(|meta| meta.is_file() && meta.blocks() * BLOCK + (RUN as u64) < meta.len())
+        .is_ok_and(|meta| meta.is_file() && identity::disk_bytes(&meta) + SkipZeros::RUN < meta.len())
 }
 
 /// A wrapper that does not write zeros where the blob reads as zeros or has no bytes yet. Zeros at the end do not make the blob

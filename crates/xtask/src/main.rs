@@ -8,6 +8,7 @@ mod circles;
 mod facts;
 mod install;
 mod names;
+mod package;
 mod portable;
 mod published;
 mod run;
@@ -66,6 +67,11 @@ const TASKS: &[Task] = &[
         run: names::names,
     },
     Task {
+        name: "package",
+        help: "the packages of all published crates, each built from what its package holds; not part of ci",
+        run: package::package,
+    },
+    Task {
         name: "portable",
         help: "[i686|s390x [FILTER...]]: the crates' tests on 32 bits and on a big-endian machine; not part of ci",
         run: portable::portable,
@@ -73,7 +79,7 @@ const TASKS: &[Task] = &[
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },
     Task {
         name: "ci",
-        help: "all of the above but portable, and format, lints and documentation",
+        help: "all of the above but package and portable, and format, lints and documentation",
         run: tasks::ci,
     },
     Task { name: "bench", help: "[NAME...]: measure against the reference library", run: tasks::bench },

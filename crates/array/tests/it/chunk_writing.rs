@@ -9,7 +9,7 @@ use ferrocdf_array::{
     Array, ChunkIndex, ChunkLocation, ChunkStore, Chunks, ElementDecoder, In, Kind, Layout, Out, PastEnd,
     Selection, Stored, copy_chunks, fill, flush, oracle, read, write,
 };
-use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_bytes::{Code, Error, Order, Result, errno};
 use ferrocdf_codec::{Chain, Codecs, Step};
 use ferrocdf_store::testing::{Counting, Failing, Faults, Rng};
 use ferrocdf_store::{Blob, BlobMut, MemoryBlob};
@@ -74,7 +74,7 @@ impl ChunkIndex for GappyChunkStore {
 impl ChunkStore for GappyChunkStore {
     fn allocate(&self, chunk: &[u64], len: u64) -> Result<u64> {
         if self.fails.load(Relaxed) {
-            return Err(Error::new(Code(28), "the shelf is full"));
+            return Err(Error::new(errno::NOSPC, "the shelf is full"));
         }
         let gap = if self.gap > 0 { (len + chunk.iter().sum::<u64>()) % self.gap } else { 0 };
         Ok(self.end.fetch_add(len + gap, Relaxed) + gap)
@@ -402,10 +402,10 @@ fn chunks_that_could_not_be_stored_are_stored_by_the_next_flush() {
     let data: Vec<u8> = (0..400u32).map(|n| n as u8).collect();
     let _ = write(&shelf.blob, &array, &sel, In::new(&data)).unwrap();
     shelf.fails.store(true, Relaxed);
-    assert_eq!(flush(&shelf.blob, &array).unwrap_err().code, Code(28));
+    assert_eq!(flush(&shelf.blob, &array).unwrap_err().code, errno::NOSPC);
     let all = Selection::all(&[20, 250]);
     let error = write(&shelf.blob, &array, &all, In::new(&[9u8; 5000])).unwrap_err();
-    assert_eq!(error.code, Code(28));
+    assert_eq!(error.code, errno::NOSPC);
     shelf.fails.store(false, Relaxed);
     // Complete chunks of the failed write stay as they were before it, pending; this flush stores them.
     flush(&shelf.blob, &array).unwrap();
@@ -467,7 +467,7 @@ fn a_foreign_writer() {
     crowds(1);
     assert_eq!((shelf.placed.load(Relaxed), other.placed.load(Relaxed) > 50), (0, true));
     // The owner gets the error of the other thread once, and the chunks stay pending.
-    assert_eq!(write(&shelf.blob, &array, &sel, In::new(&data)).unwrap_err().code, Code(28));
+    assert_eq!(write(&shelf.blob, &array, &sel, In::new(&data)).unwrap_err().code, errno::NOSPC);
     shelf.fails.store(false, Relaxed);
     let mut back = vec![0u8; 400];
     let _ = read(&shelf.blob, &array, &sel, Out::new(&mut back)).unwrap();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use ferrocdf_array::{
     Array, In, Kind, Layout, Out, PastEnd, RangeCheck, Selection, Stored, fill, read, write,
 };
-use ferrocdf_bytes::{Code, Result};
+use ferrocdf_bytes::{Code, Result, errno};
 use ferrocdf_store::{Blob, BlobMut, Cost, MemoryBlob, testing::Counting, testing::Failing};
 
 /// Elements of four bytes in `records` runs of `run` bytes, `record` bytes apart.
@@ -217,7 +217,7 @@ fn errors_of_pool_threads_reach_the_caller() {
     let sel = Selection::all(&array.shape);
     let mut memory = vec![0i16; 4_000_000];
     let blob = Failing::after(MemoryBlob::default(), 3);
-    assert_eq!(write(&blob, &array, &sel, In::new(&memory)).unwrap_err().code, Code(28));
+    assert_eq!(write(&blob, &array, &sel, In::new(&memory)).unwrap_err().code, errno::NOSPC);
     let strict = Array { past_end: PastEnd::Error, ..array };
     let blob = MemoryBlob::new(vec![0; 7_999_999]);
     assert_eq!(read(&blob, &strict, &sel, Out::new(&mut memory)).unwrap_err().code, Code::ETRUNC);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ErrorKind;
+use crate::errno;
 
 /// A netCDF error number: negative for the codes of `netcdf.h`, positive for `errno` of the system.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,25 +135,13 @@ codes! {
 }
 
 impl Code {
-    /// `ESTALE` of the system: another writer changed or replaced what was read, so changes to it are not stored.
-    pub const ESTALE: Code = Code(116);
-
     /// The text the reference gives for this code (`nc_strerror`).
     pub fn text(self) -> String {
         match self.known_text() {
             Some(text) => text.to_string(),
-            None if self.0 > 0 => system_text(self.0),
+            None if self.0 > 0 => errno::text(self),
             None => "Unknown Error".to_string(),
         }
-    }
-}
-
-/// The C library's words for an `errno`, without the number that `std` appends.
-fn system_text(errno: i32) -> String {
-    let full = std::io::Error::from_raw_os_error(errno).to_string();
-    match full.rfind(" (os error") {
-        Some(end) => full[..end].to_string(),
-        None => full,
     }
 }
 
@@ -161,7 +150,7 @@ impl Code {
     pub(super) fn kind(self) -> ErrorKind {
         match self.known_kind() {
             Some(kind) => kind,
-            None if self.0 > 0 => ErrorKind::of_system(self.0),
+            None if self.0 > 0 => ErrorKind::of_system(errno::kind(self)),
             None => ErrorKind::Other,
         }
     }
@@ -183,7 +172,7 @@ mod tests {
     #[test]
     fn text_is_that_of_the_reference() {
         assert_eq!(Code::EVARSIZE.text(), "NetCDF: One or more variable sizes violate format constraints");
-        assert_eq!(Code(2).text(), "No such file or directory");
+        assert_eq!(errno::NOENT.text(), "No such file or directory");
         assert_eq!(Code(-9999).text(), "Unknown Error");
     }
 
@@ -205,10 +194,10 @@ mod tests {
             (Code::ERANGE, ErrorKind::OutOfRange),
             (Code::EHDFERR, ErrorKind::Corrupt),
             (Code::ENOTNC4, ErrorKind::Unsupported),
-            (Code(2), ErrorKind::NotFound),
-            (Code(13), ErrorKind::PermissionDenied),
-            (Code(28), ErrorKind::Io),
-            (Code(111), ErrorKind::Network),
+            (errno::NOENT, ErrorKind::NotFound),
+            (errno::ACCES, ErrorKind::PermissionDenied),
+            (errno::NOSPC, ErrorKind::Io),
+            (errno::CONNREFUSED, ErrorKind::Network),
             (Code(-9999), ErrorKind::Other),
         ] {
             assert_eq!(code.kind(), kind, "{code:?}");

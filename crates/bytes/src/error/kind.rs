@@ -43,10 +43,10 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Returns the kind of an error of the system.
-    pub(super) fn of_system(errno: i32) -> ErrorKind {
+    /// Returns the kind of an error of the system by its kind in the standard library.
+    pub(super) fn of_system(kind: io::ErrorKind) -> ErrorKind {
         use io::ErrorKind as System;
-        match io::Error::from_raw_os_error(errno).kind() {
+        match kind {
             System::NotFound => ErrorKind::NotFound,
             System::AlreadyExists => ErrorKind::AlreadyExists,
             System::PermissionDenied | System::ReadOnlyFilesystem => ErrorKind::PermissionDenied,

@@ -14,6 +14,8 @@ use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use crate::errno;
+
 /// The result of every fallible operation in ferrocdf.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -61,13 +63,13 @@ impl Error {
     /// of network file systems for files of their own.
     #[cold]
     pub fn conflict(what: impl Into<String>) -> Self {
-        Error::new(Code::ESTALE, what).with_kind(ErrorKind::Conflict)
+        Error::new(errno::STALE, what).with_kind(ErrorKind::Conflict)
     }
 
     /// An operating system error; keeps `errno` as the code, as netCDF does.
     #[cold]
     pub fn system(error: io::Error, what: impl fmt::Display) -> Self {
-        let code = error.raw_os_error().map_or(Code::EIO, Code);
+        let code = errno::code(&error).unwrap_or(Code::EIO);
         let mut made = Error::new(code, what.to_string());
         made.0.source = Some(Arc::new(error));
         made
@@ -138,7 +140,7 @@ impl Error {
         let is_refused = self.code.0 > 0
             || of_servers.contains(&self.code)
             || matches!(self.kind(), ErrorKind::Io | ErrorKind::Network);
-        self.code != Code::ESTALE && is_refused
+        self.code != errno::STALE && is_refused
     }
 
     /// True if bytes could not be had, whatever they say: the system or a server refused, or another file or object, or none, is in the
@@ -227,13 +229,13 @@ mod tests {
         assert_eq!((error.code, error.kind()), (Code::EATTMETA, ErrorKind::Io));
         assert!(error.is_of_system());
         assert_eq!(Error::conflict("changed").kind(), ErrorKind::Conflict);
-        assert_eq!(Error::new(Code::ESTALE, "replaced").kind(), ErrorKind::Io);
+        assert_eq!(Error::new(errno::STALE, "replaced").kind(), ErrorKind::Io);
     }
 
     #[test]
     fn source_is_the_error_of_the_system() {
-        let error = Error::system(io::Error::from_raw_os_error(2), "a.nc").at("open");
-        assert_eq!((error.code, error.kind()), (Code(2), ErrorKind::NotFound));
+        let error = Error::system(io::Error::from_raw_os_error(errno::NOENT.0), "a.nc").at("open");
+        assert_eq!((error.code, error.kind()), (errno::NOENT, ErrorKind::NotFound));
         let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<io::Error>());
         assert_eq!(source.map(io::Error::kind), Some(io::ErrorKind::NotFound));
         assert!(std::error::Error::source(&Error::new(Code::EIO, "")).is_none());

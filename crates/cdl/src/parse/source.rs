@@ -94,6 +94,8 @@ impl<'a> TextSource<'a> {
 
 #[cfg(test)]
 mod tests {
+    use ferrocdf_bytes::errno;
+
     use super::*;
 
     /// Gives one byte at a time.
@@ -128,11 +130,11 @@ mod tests {
         struct Broken;
         impl Read for Broken {
             fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
-                Err(std::io::Error::from_raw_os_error(5))
+                Err(std::io::Error::from_raw_os_error(errno::IO.0))
             }
         }
         let mut source = TextSource::new(Box::new(Broken));
         assert_eq!(source.peek(0), None);
-        assert_eq!(source.take_error().unwrap_err().code, Code(5));
+        assert_eq!(source.take_error().unwrap_err().code, errno::IO);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferrocdf_array::{In, Out, RangeCheck, Selection, ShortRun};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_classic::{Alignment, ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
 use ferrocdf_store::testing::{Counting, Failing, Faults};
@@ -14,7 +14,7 @@ use crate::sample::{VERSIONS, bytes, model, write};
 const ROOT: Owner = Owner::Group(GroupId::ROOT);
 
 /// `ENOSPC`, which the failing store answers.
-const FULL: Code = Code(28);
+const FULL: Code = errno::NOSPC;
 
 #[test]
 fn every_write_that_fails_is_reported() {

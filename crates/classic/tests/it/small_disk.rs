@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_array::{In, Out, RangeCheck, Selection};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Error, Result, errno};
 use ferrocdf_classic::{ClassicFile, Version};
 use ferrocdf_model::{Atomic, DimId, GroupId, Model, Owner, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut, Cost, WriteBehind, Writes};
@@ -90,7 +90,7 @@ impl BlobMut for SparseFile {
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => {
                     let taken = self.disk.0.fetch_update(Relaxed, Relaxed, |free| free.checked_sub(1));
-                    taken.map_err(|_| Error::new(Code(28), "the test's disk is full"))?;
+                    taken.map_err(|_| Error::new(errno::NOSPC, "the test's disk is full"))?;
                     entry.insert(vec![0; BLOCK as usize])
                 }
             };

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_store::{DirectoryStore, Listing, Store, ZipDraft};
 use ferrocdf_zarr::within;
 
@@ -16,17 +16,13 @@ pub(crate) fn is_folder(location: &Location) -> bool {
     matches!(location, Location::Object { key, .. } if key.is_empty() || key.ends_with(".zarr") || key.ends_with('/'))
 }
 
-/// What the system answers to reading a folder, and to replacing one that is not empty.
-const EISDIR: Code = Code(21);
-const ENOTEMPTY: Code = Code(39);
-
 /// True if the answer to reading the first bytes at a location is that of a folder: a directory, or a key that no object has, or only an
 /// empty one that stands for the folder.
 pub(crate) fn has_no_bytes(location: &Location, answer: &Result<usize>) -> bool {
     let is_object = matches!(location, Location::Object { .. });
     match answer {
         Ok(got) => *got == 0 && is_object,
-        Err(error) => error.code == EISDIR || error.code == Code::ENOOBJECT && is_object,
+        Err(error) => error.code == errno::ISDIR || error.code == Code::ENOOBJECT && is_object,
     }
 }
 
@@ -165,7 +161,7 @@ pub(crate) fn new_zip(location: &Location, clobber: bool, durable: bool) -> Resu
         return Err(Error::new(Code::ENOTBUILT, what));
     };
     if path.is_dir() {
-        return Err(Error::new(EISDIR, "it is a folder, where a zip file is to be made"));
+        return Err(Error::new(errno::ISDIR, "it is a folder, where a zip file is to be made"));
     }
     let draft = if clobber { ZipDraft::create(path) } else { ZipDraft::create_new(path) };
     Ok((Arc::new(draft?.durable(durable)), String::new()))
@@ -204,7 +200,7 @@ fn make_room(store: &dyn Store, path: &str, clobber: bool) -> Result<()> {
 
 /// Returns the error of making a store in a folder with other files than those of a store.
 pub fn no_store_to_replace() -> Error {
-    Error::new(ENOTEMPTY, "other files than those of a Zarr store are there, which are not replaced")
+    Error::new(errno::NOTEMPTY, "other files than those of a Zarr store are there, which are not replaced")
 }
 
 /// Checks that nothing but a store that may be replaced is at a path. Returns false if nothing is there.

@@ -2,7 +2,7 @@
 
 use ferrocdf::{
     Atomic, Code, CreateOptions, Endian, ErrorKind, File, FileMut, Format, Quantization, Result, Type, Value,
-    Values,
+    Values, errno,
 };
 
 fn file() -> FileMut {
@@ -225,7 +225,7 @@ fn errors_have_a_kind_a_path_and_a_source() {
     let (_, what) = message(variable.get_value::<i8, _>([5, 0]));
     assert!(what.ends_with("/a/b/v: dimension \"x\": start 5 is outside its length 3"), "{what}");
     let error = ferrocdf::open("/no/such/file.nc").unwrap_err();
-    assert_eq!((error.kind(), error.code), (ErrorKind::NotFound, Code(2)));
+    assert_eq!((error.kind(), error.code), (ErrorKind::NotFound, errno::NOENT));
     assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
 }
 

@@ -8,7 +8,7 @@ use ferrocdf::store::testing::Simulated;
 use ferrocdf::store::{Cost, MemoryStore, Store};
 use ferrocdf::{
     Atomic, Code, Container, CreateOptions, DataModel, Error, File, FileMut, Format, GroupId, Location,
-    OpenOptions, Owner, Type, Value, Values,
+    OpenOptions, Owner, Type, Value, Values, errno,
 };
 
 fn sample() -> String {
@@ -111,7 +111,7 @@ fn nothing_else_is_taken_for_a_store() {
     assert_eq!(error.code, Code::ENOTNC);
     assert!(error.to_string().contains("no metadata of Zarr"), "{error}");
     // A path that does not exist is an error of the system, an object that does not exist one of the store.
-    assert_eq!(File::open(folder.path().join("none")).err().unwrap().code, Code(2));
+    assert_eq!(File::open(folder.path().join("none")).err().unwrap().code, errno::NOENT);
     assert_eq!(open(&[]).err().unwrap().code, Code::ENOOBJECT);
     // No other folder is edited.
     assert_eq!(FileMut::append(folder.path()).err().unwrap().code, Code::ENOTNC);

@@ -7,8 +7,8 @@ use ferrocdf::model::Chunking;
 use ferrocdf::store::testing::{Fault, Simulated, Traffic};
 use ferrocdf::store::{ByteRange, Cost, MemoryStore, Store};
 use ferrocdf::{
-    AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, ErrorKind, FileMut, Format, GroupId,
-    Location, Owner, Result, Values, VarId,
+    AppendOptions, Atomic, Container, CreateOptions, DataModel, ErrorKind, FileMut, Format, GroupId,
+    Location, Owner, Result, Values, VarId, errno,
 };
 
 const KEY: &str = "s.zarr";
@@ -114,7 +114,7 @@ fn stale_file_of_the_system_is_no_conflict_with_another_writer() {
             file.define(put_attr).unwrap();
             fail(store, 0, Fault::Stale);
             let error = file.sync().unwrap_err();
-            assert!(error.code == Code::ESTALE && error.kind() != ErrorKind::Conflict, "{error}");
+            assert!(error.code == errno::STALE && error.kind() != ErrorKind::Conflict, "{error}");
             assert!(error.what.contains("the test refuses"), "{error}");
             let name = if var == NUMBERS { "numbers" } else { "text" };
             let attributes = || object(store, &format!("{name}/.zattrs")).unwrap();

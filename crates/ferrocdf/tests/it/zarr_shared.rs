@@ -8,8 +8,8 @@ use ferrocdf::model::Chunking;
 use ferrocdf::store::testing::Simulated;
 use ferrocdf::store::{Cost, DirectoryStore, MemoryStore, Store};
 use ferrocdf::{
-    AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, ErrorKind, File, FileMut, Format,
-    GroupId, Location, OpenOptions, Owner, Result, Values, VarId,
+    AppendOptions, Atomic, Container, CreateOptions, DataModel, ErrorKind, File, FileMut, Format, GroupId,
+    Location, OpenOptions, Owner, Result, Values, VarId, errno,
 };
 
 const NUMBERS: VarId = VarId(0);
@@ -74,7 +74,7 @@ fn check(location: &Location, from: u64, numbers: &[i32]) {
 
 fn is_conflict<T>(done: Result<T>) {
     let error = done.err().expect("a conflict");
-    assert_eq!((error.code, error.kind()), (Code::ESTALE, ErrorKind::Conflict));
+    assert_eq!((error.code, error.kind()), (errno::STALE, ErrorKind::Conflict));
 }
 
 #[test]

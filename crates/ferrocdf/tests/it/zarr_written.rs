@@ -9,7 +9,7 @@ use ferrocdf::store::testing::{Fault, Simulated};
 use ferrocdf::store::{ByteRange, Cost, MemoryStore, Store};
 use ferrocdf::{
     AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, GroupId,
-    Location, OpenOptions, Owner, Result, Type, Values, VarId,
+    Location, OpenOptions, Owner, Result, Type, Values, VarId, errno,
 };
 
 const KEY: &str = "d/s.zarr";
@@ -370,7 +370,7 @@ fn only_stores_are_replaced() {
     assert!(!path.join("old").exists() && path.join("zarr.json").exists());
     std::fs::remove_file(path.join("zarr.json")).unwrap();
     let no_store = create(true).unwrap_err();
-    assert_eq!(no_store.code, Code(39), "it is no store any more");
+    assert_eq!(no_store.code, errno::NOTEMPTY, "it is no store any more");
     assert!(no_store.to_string().ends_with("not replaced (Directory not empty)"), "{no_store}");
     assert_eq!(create(false).unwrap_err().code, Code::EEXIST);
     assert!(path.join("level/zarr.json").exists(), "and stays as it is");

@@ -5,7 +5,7 @@ use std::path::Path;
 use ferrocdf::store::{ByteRange, Store, ZipDraft};
 use ferrocdf::{
     AppendOptions, Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, GroupId,
-    Location, Values, VarId,
+    Location, Values, VarId, errno,
 };
 
 fn options(container: Container) -> CreateOptions {
@@ -48,13 +48,13 @@ fn records_are_added_to_a_store_in_a_zip_file() {
         assert_eq!(values(&path), [1, 2, 3]);
         let file = FileMut::append(&path).unwrap();
         let second = FileMut::append(&path).err().unwrap();
-        assert_eq!(second.code, Code(11), "another writer has it: {second}");
+        assert_eq!(second.code, errno::AGAIN, "another writer has it: {second}");
         write(&file, 3);
         assert_eq!(values(&path), [1, 2, 3], "the change is not committed");
         file.sync().unwrap();
         assert_eq!(values(&path), [1, 2, 3, 4]);
         let second = FileMut::append(&path).err().unwrap();
-        assert_eq!(second.code, Code(11), "the file that took its place is locked: {second}");
+        assert_eq!(second.code, errno::AGAIN, "the file that took its place is locked: {second}");
         write(&file, 4);
         file.close().unwrap();
         assert_eq!(values(&path), [1, 2, 3, 4, 5]);
@@ -116,14 +116,14 @@ fn a_url_with_zip_in_its_fragment_makes_a_zip_file_of_any_name() {
     assert!(std::fs::read(&path).unwrap().starts_with(b"PK\x03\x04"));
     assert_eq!(File::open(&path).unwrap().model().vars().len(), 1);
     let error = FileMut::create(folder.path().join("none/a.zip"), &options(Container::ZarrV3)).err().unwrap();
-    assert_eq!(error.code, Code(2), "{error}");
+    assert_eq!(error.code, errno::NOENT, "{error}");
 }
 
 #[test]
 fn a_file_that_another_program_made_meanwhile_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.zip");
-    for (clobber, code) in [(false, Code::EEXIST), (true, Code(116))] {
+    for (clobber, code) in [(false, Code::EEXIST), (true, errno::STALE)] {
         let _ = std::fs::remove_file(&path);
         let mut new = options(Container::ZarrV3);
         new.clobber = clobber;

@@ -7,7 +7,7 @@ use ferrocdf::model::{Chunking, Filter};
 use ferrocdf::remote::{Environment, Settings, open};
 use ferrocdf::{
     Atomic, Code, CreateOptions, File, FileMut, Format, GroupId, Location, OpenOptions, Owner, Result,
-    Values, VarId,
+    Values, VarId, errno,
 };
 
 use crate::server::{Fault, Server};
@@ -93,8 +93,7 @@ fn faults(other: &[u8]) -> Vec<(Fault, Outcome)> {
     let retry_after = Fault::Status(503, vec![("retry-after", "0".to_string())], String::new());
     let error = |code: &'static [Code], what| Outcome::Error(code, what);
     const ANSWER: &[Code] = &[Code::EIO];
-    // `ESTALE` of the system.
-    const STALE: &[Code] = &[Code(116)];
+    const STALE: &[Code] = &[errno::STALE];
     vec![
         (Fault::Reset, Outcome::Values),
         (Fault::AnswerLost, Outcome::Values),

@@ -5,8 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_bytes::{Code, Error, Result};
-use rustix::io::Errno;
+use ferrocdf_bytes::{Code, Error, Result, errno};
 
 use super::{ByteRange, Filled, GetInto, Store, Version};
 use crate::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
@@ -45,8 +44,8 @@ impl ObjectBlob {
         self.known().object.as_ref().map(|&(_, size)| size)
     }
 
-    fn failed(&self, errno: Errno, what: &str) -> Error {
-        Error::system(errno.into(), format_args!("{}: {what}", self.name()))
+    fn failed(&self, code: Code, what: &str) -> Error {
+        Error::new(code, format!("{}: {what}", self.name()))
     }
 
     /// Checks an answer, and records its version and size unless `forget` was called since the request. `forgets` is the number
@@ -62,7 +61,7 @@ impl ObjectBlob {
         let (version, _) = known.object.get_or_insert_with(|| (found.version.clone(), found.total));
         if *version != found.version {
             drop(known);
-            return Err(self.failed(Errno::STALE, "a writer replaced the object; open it again"));
+            return Err(self.failed(errno::STALE, "a writer replaced the object; open it again"));
         }
         Ok(found)
     }
@@ -221,7 +220,7 @@ mod tests {
             object.read_suffix(&mut into).unwrap_err(),
         ];
         for error in errors {
-            assert_eq!(error.code, Code(Errno::STALE.raw_os_error()), "{error}");
+            assert_eq!(error.code, errno::STALE, "{error}");
             assert!(error.what.starts_with("memory/a/b: a writer replaced the object"), "{error}");
         }
         assert!(is_stale(token.as_ref(), &object));

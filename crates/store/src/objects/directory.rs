@@ -7,19 +7,20 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use super::nameless::{NamelessFile, can_name_files};
 use super::steps::step;
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
 use crate::Cost;
-use crate::file::{uninterrupted, write_whole};
+use crate::file::{read_whole, uninterrupted, write_whole};
+use crate::os::access::check_writable;
+use crate::os::beneath::{self, Beneath};
+use crate::os::locks::{self, Sharing};
+use crate::os::{identity, sync};
 
 /// Prefix of the names of temporary files, which listings leave out.
 pub(super) const TEMPORARY: &str = ".ferrocdf-";
@@ -35,7 +36,6 @@ pub struct DirectoryStore {
     is_durable: bool,
     /// True if files without a name can get one, asked with the first put.
     can_name_files: OnceLock<bool>,
-    #[cfg(target_os = "linux")]
     directory: File,
 }
 
@@ -50,8 +50,7 @@ impl DirectoryStore {
         fs::read_dir(&root).map_err(failed)?;
         Ok(DirectoryStore {
             path: path.to_path_buf(),
-            #[cfg(target_os = "linux")]
-            directory: File::open(&root).map_err(failed)?,
+            directory: sync::open_folder(&root).map_err(failed)?,
             root,
             is_durable: false,
             can_name_files: OnceLock::new(),
@@ -75,8 +74,8 @@ impl DirectoryStore {
     /// Waits until the disk has the names in a folder.
     fn sync_folder(&self, folder: &Path) -> Result<()> {
         let done = step().and_then(|()| {
-            let folder = File::open(folder)?;
-            uninterrupted(|| Ok(rustix::fs::fsync(&folder)?))
+            let folder = sync::open_folder(folder)?;
+            uninterrupted(|| sync::sync_folder(&folder))
         });
         done.map_err(|error| Error::system(error, format_args!("{}: flushing it to disk", folder.display())))
     }
@@ -116,27 +115,22 @@ impl DirectoryStore {
     }
 
     /// Opens the file of an object; `None` if it does not exist.
-    #[cfg(target_os = "linux")]
     fn file(&self, key: &str) -> Result<Option<File>> {
-        use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
-
-        // A pipe would wait for its writer.
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let open = |how| openat2(&self.directory, key, flags, Mode::empty(), ResolveFlags::BENEATH | how);
-        let opened = match open(ResolveFlags::NO_SYMLINKS) {
-            Err(Errno::LOOP) => {
-                self.check_links(key)?;
-                open(ResolveFlags::empty())
-            }
-            opened => opened,
+        let open = |follows_links| {
+            beneath::open(&self.directory, key, follows_links).map_err(|error| self.failed(key, error))
         };
-        match opened {
-            Ok(file) => Ok(Some(File::from(file))),
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-            Err(Errno::XDEV) => Err(self.leads_out(key)),
-            // Kernels before 5.6 and some sandboxes do not have `openat2`.
-            Err(Errno::NOSYS | Errno::PERM) => self.file_by_path(key),
-            Err(errno) => Err(self.failed(key, errno.into())),
+        let found = match open(false)? {
+            Beneath::Link => {
+                self.check_links(key)?;
+                open(true)?
+            }
+            found => found,
+        };
+        match found {
+            Beneath::Opened(file) => Ok(Some(file)),
+            Beneath::Absent => Ok(None),
+            Beneath::LeadsOut => Err(self.leads_out(key)),
+            Beneath::Link | Beneath::Unknown => self.file_by_path(key),
         }
     }
 
@@ -159,11 +153,6 @@ impl DirectoryStore {
                 Err(Error::new(Code::EACCESS, what))
             }
         }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn file(&self, key: &str) -> Result<Option<File>> {
-        self.file_by_path(key)
     }
 
     fn file_by_path(&self, key: &str) -> Result<Option<File>> {
@@ -202,7 +191,8 @@ impl DirectoryStore {
     /// Makes a folder in the directory, and those around it. The directory itself is not made again: if it is gone, others removed it.
     fn make_folder(&self, folder: &Path) -> io::Result<()> {
         let Some(parent) = folder.parent().filter(|_| folder != self.root) else {
-            return Err(Errno::NOENT.into());
+            // The error of the system for what is not there.
+            return fs::metadata(&self.root).and(Err(ErrorKind::NotFound.into()));
         };
         let make = || match fs::create_dir(folder) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -219,17 +209,14 @@ impl DirectoryStore {
     /// Locks a folder: for itself alone while a conditional put looks at an object and exchanges it, shared while another object is put or
     /// removed, so that no conditional put takes a new object for the one that it has seen. `None` where the file system has no such
     /// locks (some network file systems); a conditional put then may miss what another writer does in that instant.
-    fn lock(&self, key: &str, folder: &Path, how: FlockOperation) -> Result<Option<File>> {
-        let folder = match File::open(folder) {
+    fn lock(&self, key: &str, folder: &Path, sharing: Sharing) -> Result<Option<File>> {
+        let folder = match sync::open_folder(folder) {
             // It was removed, with all that is in it.
             Err(error) if is_absent(&error) => return Ok(None),
             folder => folder.map_err(|error| self.failed(key, error))?,
         };
-        match flock(&folder, how) {
-            Ok(()) => Ok(Some(folder)),
-            Err(Errno::BADF | Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) => Ok(None),
-            Err(errno) => Err(self.failed(key, errno.into())),
-        }
+        let is_locked = locks::lock(&folder, sharing).map_err(|error| self.failed(key, error))?;
+        Ok(is_locked.then_some(folder))
     }
 
     /// Writes bytes to a new file in the folder of an object.
@@ -240,7 +227,7 @@ impl DirectoryStore {
             if self.is_durable {
                 // The bytes must be on disk before the name is.
                 step()?;
-                uninterrupted(|| Ok(rustix::fs::fdatasync(new.blob.file())?))?;
+                uninterrupted(|| sync::sync_data(new.blob.file()))?;
             }
             Ok(new)
         });
@@ -261,10 +248,8 @@ impl DirectoryStore {
     /// # Errors
     /// Those of the system: the user has no right to write it, or the file system is only read.
     pub fn check_writable(&self) -> Result<()> {
-        use rustix::fs::{Access, AtFlags, CWD, accessat};
-        let asked = accessat(CWD, &self.root, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
-        asked.map_err(|errno| {
-            Error::system(errno.into(), format_args!("{}: the folder cannot be written", self.path.display()))
+        check_writable(&self.root).map_err(|error| {
+            Error::system(error, format_args!("{}: the folder cannot be written", self.path.display()))
         })
     }
 }
@@ -277,10 +262,9 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Returns the version of a file: inode number, size, and time of change. Each put makes a new file.
+/// Returns the version of a file. Each put makes a new file.
 fn version(about: &fs::Metadata) -> Version {
-    let (inode, size) = (about.ino(), about.len());
-    Version::new(format!("{inode:x}-{size:x}-{:x}.{:09}", about.mtime(), about.mtime_nsec()))
+    Version::new(identity::version(about))
 }
 
 impl Store for DirectoryStore {
@@ -301,14 +285,14 @@ impl Store for DirectoryStore {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
         bytes.resize(len, 0);
-        file.read_exact_at(&mut bytes, start).map_err(failed)?;
+        read_whole(&file, &mut bytes, start).map_err(failed)?;
         Ok(Some(Fetched { bytes, start, total, version: version(&about) }))
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {
         let (path, folder) = self.object_path(key)?;
         let new = self.new_file(key, &folder, bytes)?;
-        let _lock = self.lock(key, &folder, FlockOperation::LockShared)?;
+        let _lock = self.lock(key, &folder, Sharing::Shared)?;
         self.name_file(key, new, &path, &folder)
     }
 
@@ -316,7 +300,7 @@ impl Store for DirectoryStore {
         let (path, folder) = self.object_path(key)?;
         let failed = |error| self.failed(key, error);
         let new = self.new_file(key, &folder, bytes)?;
-        let _lock = self.lock(key, &folder, FlockOperation::LockExclusive)?;
+        let _lock = self.lock(key, &folder, Sharing::Exclusive)?;
         let now = match fs::metadata(&path) {
             Ok(about) => Some(version(&about)),
             Err(error) if is_absent(&error) => None,
@@ -342,7 +326,7 @@ impl Store for DirectoryStore {
         if !folder.starts_with(&self.root) {
             return Err(self.leads_out(key));
         }
-        let _lock = self.lock(key, &folder, FlockOperation::LockShared)?;
+        let _lock = self.lock(key, &folder, Sharing::Shared)?;
         match fs::remove_file(folder.join(Path::new(key).file_name().unwrap_or_default())) {
             Err(error) if !is_absent(&error) => Err(self.failed(key, error)),
             // It may have been removed by another thread just now.
@@ -392,10 +376,9 @@ impl Store for DirectoryStore {
     }
 
     /// Flushes the whole file system, since files of any folder may have been put.
-    #[cfg(target_os = "linux")]
     fn sync(&self) -> Result<()> {
-        rustix::fs::syncfs(&self.directory).map_err(|errno| {
-            Error::system(errno.into(), format_args!("{}: flushing it to disk", self.path.display()))
+        sync::sync_file_system(&self.directory).map_err(|error| {
+            Error::system(error, format_args!("{}: flushing it to disk", self.path.display()))
         })
     }
 
@@ -410,6 +393,8 @@ impl Store for DirectoryStore {
 
 #[cfg(test)]
 mod tests {
+    use ferrocdf_bytes::errno;
+
     use super::*;
     use crate::suite;
 
@@ -466,7 +451,7 @@ mod tests {
         store.put("a/b/c", b"1").unwrap();
         fs::remove_dir_all(&path).unwrap();
         for key in ["d", "a/b/c", "e/f"] {
-            assert_eq!(store.put(key, b"1").unwrap_err().code, Code(2), "{key}");
+            assert_eq!(store.put(key, b"1").unwrap_err().code, errno::NOENT, "{key}");
         }
         assert!(!path.exists());
     }
@@ -475,7 +460,7 @@ mod tests {
     fn folders_around_a_new_directory_are_not_made() {
         let folder = tempfile::tempdir().unwrap();
         let error = DirectoryStore::create(&folder.path().join("a/store")).unwrap_err();
-        assert_eq!(error.code, Code(2));
+        assert_eq!(error.code, errno::NOENT);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(DirectoryStore::create(&folder.path().join("store")).is_ok());
         assert!(DirectoryStore::create(&folder.path().join("store")).is_ok(), "it may exist");
@@ -516,7 +501,8 @@ mod tests {
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
         for found in [store.get("in/object", ByteRange::All).unwrap().unwrap().bytes, {
             let mut bytes = vec![0; 4];
-            store.file_by_path("in/object").unwrap().unwrap().read_exact_at(&mut bytes, 0).unwrap();
+            let file = store.file_by_path("in/object").unwrap().unwrap();
+            read_whole(&file, &mut bytes, 0).unwrap();
             bytes
         }] {
             assert_eq!(found, b"here");

@@ -6,8 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ferrocdf_bytes::{Error, Result};
-use rustix::io::Errno;
+use ferrocdf_bytes::{Error, Result, errno};
 
 use super::{ByteRange, Store};
 use crate::{Blob, BlobMut, FileBlob, forward};
@@ -61,7 +60,7 @@ impl ObjectDraft {
         let first = ByteRange::Bounded { start: 0, len: 1 };
         if self.must_be_new && self.store.get(&self.key, first)?.is_some() {
             let what = format!("{}: there is an object of that name", self.name());
-            return Err(Error::system(Errno::EXIST.into(), what));
+            return Err(Error::new(errno::EXIST, what));
         }
         Ok(())
     }
@@ -115,8 +114,6 @@ impl BlobMut for ObjectDraft {
 
 #[cfg(test)]
 mod tests {
-    use ferrocdf_bytes::Code;
-
     use super::*;
     use crate::testing::{Fault, Simulated, Traffic};
     use crate::{Cost, MemoryStore};
@@ -175,7 +172,7 @@ mod tests {
         store.put("a/b", b"other").unwrap();
         let errors = [draft.sync().unwrap_err(), ObjectDraft::new(store.clone(), "a/b", true).unwrap_err()];
         for error in errors {
-            assert_eq!(error.code, Code(Errno::EXIST.raw_os_error()), "{error}");
+            assert_eq!(error.code, errno::EXIST, "{error}");
             assert!(error.what.starts_with("memory/a/b: there is an object"), "{error}");
         }
         assert_eq!(content(&store).unwrap(), b"other");

@@ -13,6 +13,8 @@ use tempfile::TempPath;
 use super::directory::TEMPORARY;
 use super::steps::step;
 use crate::FileBlob;
+use crate::os::access::create_new;
+use crate::os::nameless;
 
 /// A file that gets its name when it is complete.
 pub(super) struct NamelessFile {
@@ -34,14 +36,11 @@ impl NamelessFile {
         shown: &Path,
         mode: u32,
     ) -> io::Result<NamelessFile> {
-        if let Some(file) = can_name.then(|| nameless(folder, mode)).flatten() {
+        if let Some(file) = can_name.then(|| nameless::make(folder, mode)).flatten() {
             return Ok(NamelessFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: None });
         }
         // Not `tempfile_in`, whose errors have no number of the system.
-        let open = |path: &Path| {
-            use std::os::unix::fs::OpenOptionsExt;
-            std::fs::OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
-        };
+        let open = |path: &Path| create_new(path, mode);
         let made = tempfile::Builder::new().prefix(TEMPORARY).make_in(folder, open)?;
         let (file, temporary) = made.into_parts();
         Ok(NamelessFile { blob: Arc::new(FileBlob::of(file, shown)), temporary: Some(temporary) })
@@ -79,34 +78,13 @@ fn temporary_link(file: &File, folder: &Path) -> io::Result<TempPath> {
 /// True if files without a name can get one in a folder: sandboxes refuse links, or have no `/proc`.
 pub(super) fn can_name_files(folder: &Path) -> bool {
     // A file of its own is asked: one whose only name was removed gets none again.
-    nameless(folder, 0o600).is_some_and(|file| temporary_link(&file, folder).is_ok())
+    nameless::make(folder, 0o600).is_some_and(|file| temporary_link(&file, folder).is_ok())
 }
 
-/// Makes a file without a name; `None` where the system cannot do that, or cannot make any file.
-#[cfg(target_os = "linux")]
-fn nameless(folder: &Path, mode: u32) -> Option<File> {
-    use rustix::fs::{Mode, OFlags, open};
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    open(folder, flags, Mode::from_raw_mode(mode)).map(File::from).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn nameless(_folder: &Path, _mode: u32) -> Option<File> {
-    None
-}
-
-#[cfg(target_os = "linux")]
+/// Gives a nameless file a name.
 fn link(file: &File, path: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    use std::os::fd::AsRawFd;
     step()?;
-    let from = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(linkat(CWD, from, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn link(_file: &File, _path: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    nameless::link(file, path)
 }
 
 #[cfg(test)]

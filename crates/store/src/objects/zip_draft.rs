@@ -13,14 +13,11 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::ops::Bound;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ferrocdf_bytes::{Code, Error, Result};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use ferrocdf_bytes::{Code, Error, Result, errno};
 
 use super::nameless::{NamelessFile, folder_of};
 use super::steps::step;
@@ -29,7 +26,8 @@ use super::zip_write::{ZipWriter, name_len};
 use super::{
     ByteRange, Expected, Fetched, Listing, Store, Version, ZipStore, check_folder, check_key, list_from,
 };
-use crate::{Blob, BlobMut, Cost, FileBlob, copy_access, resolve_links};
+use crate::os::{copy_access, identity, locks, sync};
+use crate::{Blob, BlobMut, Cost, FileBlob, resolve_links};
 
 /// A zip file as a store that is written.
 pub struct ZipDraft {
@@ -151,7 +149,7 @@ impl ZipDraft {
         };
         Ok(ZipDraft {
             shown: path.to_path_buf(),
-            folder: File::open(folder_of(&target)).ok(),
+            folder: sync::open_folder(folder_of(&target)).ok(),
             path: target,
             must_be_new: false,
             is_durable: false,
@@ -162,6 +160,10 @@ impl ZipDraft {
     // No code panics in the middle of a change, so a poisoned lock guards a valid state.
     fn state(&self) -> MutexGuard<'_, ZipDraftState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refused(&self, code: Code, why: &str) -> Error {
+        Error::new(code, format!("{}: {why}", self.shown.display()))
     }
 
     fn failed(&self, doing: &str, error: io::Error) -> Error {
@@ -212,10 +214,10 @@ impl ZipDraft {
         let there = there.map_err(|error| self.failed("the zip file was moved or removed", error))?;
         let own =
             replaced.file().metadata().map_err(|error| self.failed("asking which file it is", error))?;
-        if (there.dev(), there.ino()) == (own.dev(), own.ino()) {
+        if identity::is_same_file(&there, &own) {
             return Ok(());
         }
-        Err(self.failed("another writer replaced the zip file; open it again", Errno::STALE.into()))
+        Err(self.refused(errno::STALE, "another writer replaced the zip file; open it again"))
     }
 
     /// Returns the error of a file that another writer made.
@@ -223,21 +225,21 @@ impl ZipDraft {
         if self.must_be_new {
             return exists(&self.shown);
         }
-        self.failed("another writer made the zip file since; open it", Errno::STALE.into())
+        self.refused(errno::STALE, "another writer made the zip file since; open it")
     }
 
     /// Waits for the lock of the folder, which is held until the answer is dropped.
     fn lock_folder(&self) -> Result<Option<FolderLock<'_>>> {
         let Some(folder) = &self.folder else { return Ok(None) };
         for _ in 0..MAX_WAITS {
-            match flock(folder, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(FolderLock(folder))),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(WAIT),
+            match locks::try_lock(folder) {
+                Ok(true) => return Ok(Some(FolderLock(folder))),
+                Ok(false) => std::thread::sleep(WAIT),
                 // No other process can lock on such a file system either.
                 Err(_) => return Ok(None),
             }
         }
-        Err(self.failed("another process holds the lock of its folder", Errno::AGAIN.into()))
+        Err(self.refused(errno::AGAIN, "another process holds the lock of its folder"))
     }
 
     /// Writes all members to a new file, to the disk.
@@ -275,9 +277,7 @@ impl ZipDraft {
         if let (Some(file), Some(folder)) = (&state.replaced, &self.folder) {
             file.sync_folder(folder)?;
         } else {
-            return Err(
-                self.failed("flushing its folder to disk, which cannot be read", Errno::ACCESS.into())
-            );
+            return Err(self.refused(errno::ACCES, "flushing its folder to disk, which cannot be read"));
         }
         state.is_unsynced = false;
         Ok(())
@@ -289,7 +289,7 @@ struct FolderLock<'f>(&'f File);
 
 impl Drop for FolderLock<'_> {
     fn drop(&mut self) {
-        let _ = flock(self.0, FlockOperation::Unlock);
+        locks::unlock(self.0);
     }
 }
 
@@ -338,7 +338,9 @@ fn target(path: &Path) -> Result<PathBuf> {
         let what = "its links lead in a circle, or to an open file of a process";
         return Err(Error::new(Code::EINVAL, format!("{}: {what}", path.display())));
     };
-    let Some(name) = target.file_name() else { return Err(failed(Errno::ISDIR.into())) };
+    let Some(name) = target.file_name() else {
+        return Err(Error::new(errno::ISDIR, path.display().to_string()));
+    };
     let folder = folder_of(&target).canonicalize().map_err(failed)?;
     Ok(folder.join(name))
 }
@@ -356,18 +358,18 @@ fn locked(target: &Path, shown: &Path) -> Result<Arc<FileBlob>> {
         file.lock_for_writing().map_err(|error| error.at(shown.display()))?;
         let own = file.file().metadata().map_err(failed)?;
         match target.symlink_metadata() {
-            Ok(there) if (there.dev(), there.ino()) == (own.dev(), own.ino()) => {}
+            Ok(there) if identity::is_same_file(&there, &own) => {}
             // Another writer replaced it before it was locked.
             _ => continue,
         }
-        if own.nlink() > 1 {
+        if identity::names(&own) > 1 {
             let what = "it has several hard links, and would be replaced under one of them only: remove or copy them";
-            return Err(Error::system(Errno::MLINK.into(), format_args!("{}: {what}", shown.display())));
+            return Err(Error::new(errno::MLINK, format!("{}: {what}", shown.display())));
         }
         return Ok(Arc::new(file));
     }
     let what = "other writers keep replacing it";
-    Err(Error::system(Errno::AGAIN.into(), format_args!("{}: {what}", shown.display())))
+    Err(Error::new(errno::AGAIN, format!("{}: {what}", shown.display())))
 }
 
 impl Store for ZipDraft {

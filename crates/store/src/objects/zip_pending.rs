@@ -11,6 +11,7 @@ use super::nameless::folder_of;
 use super::steps::step;
 use super::zip_write::{PIECE, Pieces};
 use super::{ByteRange, Fetched, Version};
+use crate::os::prealloc;
 use crate::{Blob, BlobMut, FileBlob};
 
 /// A nameless file that only grows.
@@ -88,17 +89,9 @@ impl PendingFile {
     }
 
     /// Gives the disk space of a range back. Errors are ignored: the space is free after the next commit at the latest.
-    #[cfg(target_os = "linux")]
     fn free(&self, at: u64, len: u64) {
-        use rustix::fs::FallocateFlags;
-        if len > 0 {
-            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            let _ = rustix::fs::fallocate(self.blob.file(), flags, at, len);
-        }
+        prealloc::free(self.blob.file(), at, len);
     }
-
-    #[cfg(not(target_os = "linux"))]
-    fn free(&self, _at: u64, _len: u64) {}
 }
 
 impl PendingObject {

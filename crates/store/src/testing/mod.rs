@@ -12,7 +12,7 @@ pub use simulated::{Fault, Simulated, Traffic};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Error, Result, errno};
 
 use crate::{Blob, BlobMut, Cost, ReadRequest, Suffix, Writes, forward};
 
@@ -151,7 +151,7 @@ impl<B> Failing<B> {
             return Ok(());
         }
         faults.times -= 1;
-        Err((Error::new(Code(28), "the test's disk is full"), faults.torn))
+        Err((Error::new(errno::NOSPC, "the test's disk is full"), faults.torn))
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
     fn counts_and_fails() {
         let blob = Counting::new(Failing::after(MemoryBlob::default(), 1));
         blob.write_at(0, b"abc").unwrap();
-        assert_eq!(blob.write_at(3, b"d").unwrap_err().code, Code(28));
+        assert_eq!(blob.write_at(3, b"d").unwrap_err().code, errno::NOSPC);
         blob.read_exact_at(1, &mut [0; 2]).unwrap();
         assert_eq!((blob.writes(), blob.reads()), ((2, 4), (1, 2)));
         assert_eq!(blob.size().unwrap(), 3);

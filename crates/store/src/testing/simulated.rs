@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 
 use crate::{ByteRange, Cost, Expected, Fetched, Listing, Store, Version};
 
@@ -104,7 +104,7 @@ impl<S: Store> Simulated<S> {
         let refused = || Error::new(Code::EIO, format!("{key}: the test refuses this request"));
         let done = match fault {
             Some(Fault::Refused) => Err(refused()),
-            Some(Fault::Stale) => Err(refused().with_code(Code::ESTALE)),
+            Some(Fault::Stale) => Err(refused().with_code(errno::STALE)),
             Some(Fault::AnswerLost) => run(fault).and(Err(refused())),
             Some(Fault::BodyCut) | None => run(fault),
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ferrocdf::model::{Container, DataModel};
-use ferrocdf::{Code, CreateOptions, File, FileMut, Format, Location, Values};
+use ferrocdf::{CreateOptions, File, FileMut, Format, Location, Values, errno};
 
 use crate::nccopy::call;
 
@@ -88,6 +88,6 @@ fn folders_around_a_new_store_are_not_made() {
     assert!(!at("a").exists());
     let options = CreateOptions::format(Format::new(Container::ZarrV3, DataModel::Netcdf4));
     let made = FileMut::create_at(&Location::Path(at("a/b/x.zarr")), &options);
-    assert_eq!(made.err().map(|error| error.code), Some(Code(2)));
+    assert_eq!(made.err().map(|error| error.code), Some(errno::NOENT));
     assert!(!at("a").exists());
 }

@@ -2,6 +2,8 @@
 
 use std::ffi::CString;
 
+use ferrocdf::errno;
+
 use super::*;
 use crate::tests::c::{nc_close, nc_create, nc_delete, nc_open, nc_set_default_format};
 
@@ -20,7 +22,7 @@ fn file_urls_are_paths() {
         assert_eq!(nc_open(opened.as_ptr(), 0, &mut id), 0);
         assert_eq!(nc_close(id), 0);
         for (text, code) in [
-            ("file://@/none.nc", Code(2)),
+            ("file://@/none.nc", errno::NOENT),
             ("file://@/a%20b.nc?x", Code::EDAPCONSTRAINT),
             ("file://@/a%20b.nc#mode=dap2", Code::ENOTBUILT),
             ("file://@/#mode=zarr,file", Code::ENOTNC),

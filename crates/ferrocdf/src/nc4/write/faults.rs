@@ -4,7 +4,7 @@ mod made_up;
 
 use std::sync::{Arc, Mutex};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_hdf5::LinkTarget;
 use ferrocdf_model::{Class, Field, GroupId, Name, Owner, Type, UserType, Values};
 use ferrocdf_store::testing::{Failing, Faults};
@@ -340,7 +340,7 @@ fn define_without_success(bytes: &[u8], after: u64) -> (Arc<Disk>, FileMut) {
     define(&file, MANY);
     disk.writes.arm(Faults { after, times: u64::MAX, torn: false });
     for _ in 0..2 {
-        assert_eq!(file.commit().unwrap_err().code, Code(28));
+        assert_eq!(file.commit().unwrap_err().code, errno::NOSPC);
     }
     (disk, file)
 }

@@ -1,6 +1,6 @@
 //! Zip files that are written, broken off and replaced.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use super::super::steps::fail_at;
 use super::*;
@@ -98,7 +98,7 @@ fn a_commit_that_fails_leaves_the_file_and_can_be_tried_again() {
     let draft = ZipDraft::open(&path).unwrap();
     draft.put("a", b"2").unwrap();
     std::fs::rename(&path, &moved).unwrap();
-    assert_eq!(draft.commit().unwrap_err().code, Code(2));
+    assert_eq!(draft.commit().unwrap_err().code, errno::NOENT);
     std::fs::create_dir(&path).unwrap();
     draft.commit().unwrap_err();
     assert_eq!(get(&*opened(&moved).unwrap(), "a").unwrap(), b"1");
@@ -121,7 +121,11 @@ fn a_file_that_another_writer_replaced_or_made_is_not_overwritten() {
     }
     first.commit().unwrap();
     let errors = [&created, &new, &second].map(|draft| draft.commit().unwrap_err());
-    assert_eq!(errors.each_ref().map(|error| error.code.0), [116, Code::EEXIST.0, 116], "{errors:?}");
+    assert_eq!(
+        errors.each_ref().map(|error| error.code),
+        [errno::STALE, Code::EEXIST, errno::STALE],
+        "{errors:?}"
+    );
     assert!(errors[2].what.contains("another writer replaced the zip file"), "{}", errors[2]);
     assert_eq!(ZipDraft::create_new(&path).unwrap_err().code, Code::EEXIST);
     let store = opened(&path).unwrap();
@@ -133,7 +137,7 @@ fn a_file_that_another_writer_replaced_or_made_is_not_overwritten() {
 fn a_writer_holds_the_lock_from_its_first_commit_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.zip");
-    let is_refused = |second: Result<ZipDraft>| second.is_err_and(|error| error.code == Code(11));
+    let is_refused = |second: Result<ZipDraft>| second.is_err_and(|error| error.code == errno::AGAIN);
     let is_locked = || [is_refused(ZipDraft::open(&path)), is_refused(ZipDraft::create(&path))];
     let draft = ZipDraft::create(&path).unwrap();
     for count in [b"1", b"2"] {
@@ -160,12 +164,12 @@ fn a_commit_holds_the_lock_of_the_folder_from_the_check_to_the_rename() {
         draft.put(&number.to_string(), b"put").unwrap();
     }
     let lock = File::open(folder.path()).unwrap();
-    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    assert!(locks::lock(&lock, locks::Sharing::Exclusive).unwrap());
     let done = std::thread::scope(|scope| {
         let commits = drafts.each_ref().map(|draft| scope.spawn(|| draft.commit()));
         std::thread::sleep(Duration::from_millis(100));
         assert!(get(&*opened(&path).unwrap(), "0").or(get(&*opened(&path).unwrap(), "1")).is_none());
-        flock(&lock, FlockOperation::Unlock).unwrap();
+        locks::unlock(&lock);
         commits.map(|commit| commit.join().unwrap())
     });
     let store = opened(&path).unwrap();
@@ -201,7 +205,7 @@ fn each_step_of_a_commit_may_fail() {
             // A file system on which nameless files cannot get a name serves as well.
             if let Err(error) = done {
                 failures += 1;
-                assert_eq!(error.code, Code(5), "{error}");
+                assert_eq!(error.code, errno::IO, "{error}");
                 assert!(error.what.starts_with(&*path.to_string_lossy()), "{error}");
                 // Only the folder may fail to be flushed behind the rename.
                 if !error.what.contains("flushing its folder") {
@@ -228,9 +232,9 @@ fn a_durable_commit_flushes_the_folder_until_that_succeeds() {
     draft.put("b", b"2").unwrap();
     // The folder cannot be flushed.
     let own = draft.folder.take();
-    assert_eq!(draft.commit().unwrap_err().code, Code(13));
+    assert_eq!(draft.commit().unwrap_err().code, errno::ACCES);
     assert_eq!(get(&*opened(&path).unwrap(), "b").unwrap(), b"2");
-    assert_eq!(draft.commit().unwrap_err().code, Code(13), "it is still to be flushed");
+    assert_eq!(draft.commit().unwrap_err().code, errno::ACCES, "it is still to be flushed");
     draft.folder = own;
     draft.commit().unwrap();
     draft.folder = None;
@@ -276,9 +280,9 @@ fn what_cannot_be_replaced_is_refused_when_it_is_opened() {
     }
     std::fs::hard_link(&path, folder.path().join("other.zip")).unwrap();
     for refused in [ZipDraft::open(&path), ZipDraft::create(&path)] {
-        assert_eq!(refused.unwrap_err().code, Code(31));
+        assert_eq!(refused.unwrap_err().code, errno::MLINK);
     }
-    assert_eq!(ZipDraft::open(&folder.path().join("none/a.zip")).unwrap_err().code, Code(2));
+    assert_eq!(ZipDraft::open(&folder.path().join("none/a.zip")).unwrap_err().code, errno::NOENT);
 }
 
 #[test]

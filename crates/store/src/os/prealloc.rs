@@ -1,6 +1,6 @@
-//! Preallocation of disk space for large writes behind the end of a file.
+//! Disk space of ranges of a file: preallocation for large writes behind its end, and space that is given back.
 //!
-//! Without it, ext4 reserves space for each page that is written behind the end, which takes a third of the time of a large
+//! Without preallocation, ext4 reserves space for each page that is written behind the end, which takes a third of the time of a large
 //! write. Other file systems are not asked: tmpfs would fill the pages twice, and file systems that compress or copy on write
 //! would keep preallocated space apart from the data.
 
@@ -42,6 +42,15 @@ fn reserve(file: &File, at: u64, len: u64) {
     let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, at, len);
 }
 
+/// Gives the disk space of a range back, which reads as zeros then. Errors are ignored: only space is lost.
+#[cfg(target_os = "linux")]
+pub(crate) fn free(file: &File, at: u64, len: u64) {
+    use rustix::fs::FallocateFlags;
+    if len > 0 {
+        let _ = rustix::fs::fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, at, len);
+    }
+}
+
 #[cfg(not(target_os = "linux"))]
 fn is_useful(_file: &File) -> bool {
     false
@@ -49,3 +58,7 @@ fn is_useful(_file: &File) -> bool {
 
 #[cfg(not(target_os = "linux"))]
 fn reserve(_file: &File, _at: u64, _len: u64) {}
+
+/// Does nothing: the space is free when the file is removed.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn free(_file: &File, _at: u64, _len: u64) {}
