@@ -117,6 +117,27 @@ impl Editor {
         self.install(install)
     }
 
+    /// Commits, and leaves a note at the end of the file of the space in it that is free, for who edits it later, if there are
+    /// so many bytes at least. Without this such space is lost when the editor goes.
+    ///
+    /// # Errors
+    /// As [`commit`](Editor::commit).
+    pub fn close(&mut self, least: u64) -> Result<()> {
+        self.commit()?;
+        // Where nothing was written a note of before is as it was. The length of paged files is not for us to choose.
+        if !self.wrote || self.page > 1 {
+            return Ok(());
+        }
+        let has_left = lock(&self.space).closed();
+        if has_left {
+            // The file ends behind the last byte that is used.
+            let root = self.root();
+            self.dirty.insert(root);
+            self.commit()?;
+        }
+        self.leave_note(least)
+    }
+
     /// Takes what was prepared for the committed state: from here on the file may be in it, so nothing of it is
     /// overwritten, and the state before is not gone back to.
     fn seal(&mut self) {
