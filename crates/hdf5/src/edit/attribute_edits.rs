@@ -13,11 +13,11 @@ fn no_attribute(name: &str) -> Error {
 }
 
 impl Editor {
-    /// Sets an attribute: a new one comes last in the order of creation, one that is there keeps its place. What the
-    /// old elements hold in the global heap stays there: see [`heap_free`](Editor::heap_free).
+    /// Sets an attribute. A new attribute is the last in creation order; an existing one keeps its position. Objects of the
+    /// global heap that the old elements refer to are not freed: see [`heap_free`](Editor::heap_free).
     ///
     /// # Errors
-    /// `EINVAL` if the data is not that of the shape; those of reading the attributes that there are.
+    /// `EINVAL` if the length of the data is not that of the shape; those of reading the existing attributes.
     pub fn set_attribute(&mut self, node: Node, attribute: AttributeSpec) -> Result<()> {
         let AttributeSpec { name, datatype, space, data } = attribute;
         let sizes = self.source.sizes;
@@ -56,7 +56,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Takes an attribute away.
+    /// Removes an attribute.
     ///
     /// # Errors
     /// `ENOTATT` if there is none of this name.
@@ -72,7 +72,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Gives an attribute another name; it keeps its place in the order of creation.
+    /// Renames an attribute; it keeps its position in the creation order.
     ///
     /// # Errors
     /// `ENOTATT` if there is none of this name, `ENAMEINUSE` if the new one is taken.
@@ -83,7 +83,7 @@ impl Editor {
             return Ok(());
         }
         if attributes.list.get(new.as_bytes()).is_some() {
-            return Err(Error::new(Code::ENAMEINUSE, format!("attribute {new:?} is there already")));
+            return Err(Error::new(Code::ENAMEINUSE, format!("attribute {new:?} exists already")));
         }
         let mut message = AttributeMessage::decode(&found.body)?;
         (message.name, message.charset) = (new.as_bytes(), u8::from(!new.is_ascii()));
@@ -110,8 +110,7 @@ impl Editor {
         object.attributes.as_mut().ok_or_else(|| wrong("attributes"))
     }
 
-    /// Makes a header of version 1 one of version 2, in the same place: only such a one can have its attributes in a
-    /// heap.
+    /// Changes an object header of version 1 to version 2 in place: only version 2 can have attributes in a heap.
     fn upgrade(&mut self, node: Node) -> Result<()> {
         self.attributes(node)?;
         let object = self.object(node)?;

@@ -9,10 +9,10 @@ use crate::objects::kind;
 use crate::{Dataset, Placed};
 
 impl Editor {
-    /// A new dataset.
+    /// Creates a dataset.
     ///
     /// # Errors
-    /// As [`create_group`](Editor::create_group); `EINVAL` for a specification that does not fit together.
+    /// As [`create_group`](Editor::create_group); `EINVAL` for a specification that contradicts itself.
     pub fn create_dataset(&mut self, parent: Node, name: &str, spec: DatasetSpec) -> Result<Node> {
         self.check_new(parent, name)?;
         let (datatype, at) = self.datatype(&spec.datatype)?;
@@ -43,21 +43,21 @@ impl Editor {
         Ok(())
     }
 
-    /// Takes a [`set_extent`](Editor::set_extent) back that was not committed, since the write that it was for failed. Chunks
-    /// that this write stored stay, to be found if the dataset becomes longer again.
+    /// Reverts an uncommitted [`set_extent`](Editor::set_extent) after the write that needed it failed. Chunks that this write
+    /// stored are kept, and are found if the dataset becomes longer again.
     ///
     /// # Errors
-    /// `EINVAL` if it is no dataset.
+    /// `EINVAL` if the object is not a dataset.
     pub fn reset_extent(&mut self, node: Node, dims: &[u64]) -> Result<()> {
         self.data(node)?.space.dims = dims.to_vec();
         self.dirty.insert(node);
         Ok(())
     }
 
-    /// The elements of a dataset as numbers, to be read and written. Space for contiguous elements is taken now, and
-    /// filled, if there was none; [`for_writing`](Editor::for_writing) spares that. Chunks go where the store inside puts
-    /// them, and are the file's with the next commit; `ferrocdf_array::flush` comes before that. Written like this and as
-    /// [`raw`](Editor::raw) bytes, they are the same.
+    /// Returns the elements of a dataset as numbers, to be read and written. Space for contiguous elements is allocated and
+    /// filled now, if there was none; [`for_writing`](Editor::for_writing) avoids the filling. Encoded chunks go to the
+    /// dataset's chunk store, and belong to the file from the next commit on; callers call `ferrocdf_array::flush` before it.
+    /// This array and that of [`raw`](Editor::raw) share their chunks.
     ///
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
@@ -66,7 +66,7 @@ impl Editor {
         self.look(node, false)
     }
 
-    /// The elements of a dataset as bytes: one more dimension, the fastest. As [`array`](Editor::array).
+    /// Returns the elements of a dataset as bytes, in one more dimension, the fastest. Otherwise as [`array`](Editor::array).
     ///
     /// # Errors
     /// As [`Dataset::raw`](crate::Dataset::raw).
@@ -75,9 +75,9 @@ impl Editor {
         self.look(node, true)
     }
 
-    /// The elements of a dataset as bytes, for a caller who writes places in the global heap next, and whether they lie
-    /// elsewhere than before. Contiguous ones of the committed state are copied to other space first: places that this state
-    /// does not have must not appear in it. As [`raw`](Editor::raw) otherwise.
+    /// Returns the elements of a dataset as bytes, for a caller who writes ids of the global heap next, and true if the elements
+    /// have moved. Contiguous elements of the committed state are copied to new space first: the committed state must not
+    /// get ids of objects that it does not have. Otherwise as [`raw`](Editor::raw).
     ///
     /// # Errors
     /// As [`Dataset::raw`](crate::Dataset::raw), and those of the blob.
@@ -91,10 +91,10 @@ impl Editor {
         Ok((self.look(node, true)?, true))
     }
 
-    /// The elements of a dataset as numbers or as bytes, for a caller who writes next, all of them from `first` on in the
-    /// order in which they are stored. Space for contiguous elements is taken as by [`array`](Editor::array), but filled only
-    /// up to the first; the rest, as far as [`wrote`](Editor::wrote) is not told of it, is filled later: before any are read
-    /// through [`look`](Editor::look), or with the commit.
+    /// Returns the elements of a dataset as numbers or as bytes, for a caller who next writes elements from `first` on, in the
+    /// order in which they are stored. Space for contiguous elements is allocated as by [`array`](Editor::array), but filled
+    /// only up to `first`. Elements behind it that the caller does not report to [`wrote`](Editor::wrote) are filled
+    /// before [`look`](Editor::look) reads, or with the commit.
     ///
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
@@ -104,17 +104,17 @@ impl Editor {
         self.placed(node, raw)
     }
 
-    /// Takes note that a write went well that reached up to the element `end`, all elements from `first` of
-    /// [`for_writing`](Editor::for_writing) on. After one that failed they are filled.
+    /// Records that a write of the elements from `first` of [`for_writing`](Editor::for_writing) up to `end` succeeded. Callers
+    /// do not report a failed write, so its elements are filled.
     ///
     /// # Errors
-    /// `EINVAL` if it is no dataset.
+    /// `EINVAL` if the object is not a dataset.
     pub fn wrote(&mut self, node: Node, end: u64) -> Result<()> {
         self.data(node)?.wrote(end);
         Ok(())
     }
 
-    /// The elements of a dataset as numbers or as bytes, to be read: no space is taken.
+    /// Returns the elements of a dataset as numbers or as bytes, to be read: no space is allocated.
     ///
     /// # Errors
     /// As [`Dataset::array`](crate::Dataset::array).
@@ -126,18 +126,18 @@ impl Editor {
         self.placed(node, raw)
     }
 
-    /// Whether space was taken for any of its elements.
+    /// Returns true if space was allocated for any of its elements.
     ///
     /// # Errors
-    /// `EINVAL` if it is no dataset.
+    /// `EINVAL` if the object is not a dataset.
     pub fn is_allocated(&mut self, node: Node) -> Result<bool> {
         self.data(node)?.is_allocated()
     }
 
-    /// Sets all elements of a compact dataset, as stored.
+    /// Sets all elements of a compact dataset; `bytes` are the elements as stored.
     ///
     /// # Errors
-    /// `EINVAL` if it is none, or has another number of bytes.
+    /// `EINVAL` if the dataset is not compact, or has another number of bytes.
     pub fn write_compact(&mut self, node: Node, bytes: &[u8]) -> Result<()> {
         self.data(node)?.write_compact(bytes)?;
         self.dirty.insert(node);
@@ -149,15 +149,15 @@ impl Editor {
         let object = self.object(node)?;
         if object.data.is_none() {
             if object.header.message(kind::LAYOUT).is_none() {
-                return Err(wrong("an object that is no dataset"));
+                return Err(wrong("the object is not a dataset"));
             }
-            let at = object.address().ok_or_else(|| wrong("a dataset without a place"))?;
+            let at = object.address().ok_or_else(|| wrong("the dataset has no address"))?;
             object.data = Some(Box::new(Data::load(Dataset::open(&file.object(at)?)?)));
         }
         object.data.as_deref_mut().ok_or_else(|| wrong("data"))
     }
 
-    /// Does something with the data of a dataset and the bytes of the file.
+    /// Calls a function with the data of a dataset and the storage of the file.
     pub(super) fn with_data<T>(
         &mut self,
         node: Node,

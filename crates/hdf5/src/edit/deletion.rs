@@ -1,4 +1,5 @@
-//! Deletion: objects go with the last use of them, a hard link or, for a committed datatype, a dataset or attribute.
+//! Deletion: an object is deleted with the last reference to it. References are hard links and, for a committed datatype, the
+//! datasets and attributes of this type.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,8 @@ use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
 
 impl Editor {
-    /// The objects that go with a name: those that nothing else leads to. Groups in a circle of links stay.
+    /// Returns the objects that [`unlink`](Editor::unlink) would delete: those without another hard link. Groups in a cycle of
+    /// links are not deleted.
     ///
     /// # Errors
     /// `ENOTFOUND` if there is no such link; those of reading the objects.
@@ -36,7 +38,7 @@ impl Editor {
         Ok(gone)
     }
 
-    /// Counts a use of a committed datatype, or one less.
+    /// Changes the reference count of a committed datatype by `more`.
     pub(super) fn count(&mut self, at: Address, more: i32) -> Result<()> {
         let node = self.node(at)?;
         let object = self.object(node)?;
@@ -45,7 +47,7 @@ impl Editor {
         if self.object(node)?.header.references == 0 { self.delete(node) } else { Ok(()) }
     }
 
-    /// Counts one use less of the committed datatype that an attribute message is of, if it is of one.
+    /// Takes one from the reference count of the committed datatype of an attribute message, if it has one.
     pub(super) fn release_type(&mut self, body: Option<&[u8]>) -> Result<()> {
         match body.and_then(|body| committed_type(body, self.source.sizes)) {
             Some(at) => self.count(at, -1),
@@ -53,7 +55,7 @@ impl Editor {
         }
     }
 
-    /// Takes away one of the links to an object.
+    /// Takes one from the reference count of the object of a removed link.
     pub(super) fn release(&mut self, target: &Target) -> Result<()> {
         let Some(node) = self.target(target)? else { return Ok(()) };
         let object = self.object(node)?;
@@ -63,8 +65,8 @@ impl Editor {
         if last { self.delete(node) } else { Ok(()) }
     }
 
-    /// Gives up the space of an object, and the links that it has. Who has the file open may still read it, and asks nobody
-    /// whether it is there: so nothing else gets that space before the file is closed.
+    /// Deletes an object: frees its space and releases its links. Another process that has the file open may still read the
+    /// object, so the space is not reused before the file is closed.
     pub(super) fn delete(&mut self, node: Node) -> Result<()> {
         if node == self.root() {
             return Err(wrong("the root group cannot be deleted"));

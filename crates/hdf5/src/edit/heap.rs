@@ -247,7 +247,7 @@ impl EditedGlobalHeap {
 }
 
 impl Editor {
-    /// Puts bytes into the global heap.
+    /// Stores bytes as a new object of the global heap.
     ///
     /// # Errors
     /// Those of the blob.
@@ -260,10 +260,10 @@ impl Editor {
         Ok(id)
     }
 
-    /// Gives up an object of the global heap; with an open savepoint, once that is released.
+    /// Frees an object of the global heap; with an open savepoint not before that is released.
     ///
     /// # Errors
-    /// `EHDFERR` if it is not there.
+    /// `EHDFERR` if there is no such object.
     pub fn heap_free(&mut self, id: HeapId) -> Result<()> {
         self.resume()?;
         if self.frees_later(id) {
@@ -272,10 +272,10 @@ impl Editor {
         self.heap.free(id, &self.source, &mut lock(&self.space))
     }
 
-    /// An object of the global heap, committed or new.
+    /// Returns an object of the global heap, committed or new.
     ///
     /// # Errors
-    /// `EHDFERR` if it is not there.
+    /// `EHDFERR` if there is no such object.
     pub fn heap_get(&self, id: HeapId) -> Result<HeapObject> {
         self.heap.get(id, &self.source)
     }

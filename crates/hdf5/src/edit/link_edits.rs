@@ -17,10 +17,10 @@ pub(super) fn no_link(name: &str) -> Error {
 }
 
 impl Editor {
-    /// A new group.
+    /// Creates a group.
     ///
     /// # Errors
-    /// `ENAMEINUSE` if the name is taken; `EINVAL` if `parent` is no group.
+    /// `ENAMEINUSE` if the name is taken; `EBADGRPID` if `parent` is not a group.
     pub fn create_group(&mut self, parent: Node, name: &str, options: GroupOptions) -> Result<Node> {
         self.check_new(parent, name)?;
         let links = EditedLinks::new(options.link_order);
@@ -29,7 +29,7 @@ impl Editor {
         self.adopt(parent, name, object)
     }
 
-    /// A new committed datatype.
+    /// Creates a committed datatype.
     ///
     /// # Errors
     /// As [`create_group`](Editor::create_group).
@@ -41,7 +41,7 @@ impl Editor {
         self.adopt(parent, name, EditedObject::new(false, vec![message]))
     }
 
-    /// Takes a name away. With the last hard link the object goes too.
+    /// Removes a link. An object is deleted with its last hard link.
     ///
     /// # Errors
     /// `ENOTFOUND` if there is no such link.
@@ -57,7 +57,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Gives a link another name; it keeps its place in the order of creation.
+    /// Renames a link; it keeps its position in the creation order.
     ///
     /// # Errors
     /// `ENOTFOUND` if there is no such link, `ENAMEINUSE` if the new name is taken.
@@ -77,7 +77,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Moves a link to another group; it comes last in the order of creation there.
+    /// Moves a link to another group, where it becomes the last in creation order.
     ///
     /// # Errors
     /// As [`rename_link`](Editor::rename_link).
@@ -92,7 +92,7 @@ impl Editor {
         Ok(())
     }
 
-    /// One more hard link to an object.
+    /// Adds a hard link to an object.
     ///
     /// # Errors
     /// As [`create_group`](Editor::create_group).
@@ -106,7 +106,7 @@ impl Editor {
         Ok(())
     }
 
-    /// The object that a name of a group leads to by a hard link; `None` if there is no such link.
+    /// Returns the object of a hard link of a group; `None` if there is no hard link of this name.
     ///
     /// # Errors
     /// Those of reading the links.
@@ -126,14 +126,14 @@ impl Editor {
                 .iter()
                 .any(|&kind| object.header.message(kind).is_some());
             if !group {
-                return Err(Error::new(Code::EBADGRPID, "an object that is no group"));
+                return Err(Error::new(Code::EBADGRPID, "the object is not a group"));
             }
             object.links = Some(EditedLinks::load(&mut object.header, &file, k)?);
         }
         object.links.as_mut().ok_or_else(|| wrong("links"))
     }
 
-    /// The object that a hard link leads to.
+    /// Returns the object of a hard link.
     pub(super) fn target(&mut self, target: &Target) -> Result<Option<Node>> {
         match target {
             Target::Node(node) => Ok(Some(*node)),
@@ -148,7 +148,7 @@ impl Editor {
         Ok(object.links.is_some() || of_groups.iter().any(|&kind| object.header.message(kind).is_some()))
     }
 
-    /// Gives a new object its first link.
+    /// Adds a new object with its first link.
     pub(super) fn adopt(&mut self, parent: Node, name: &str, mut object: EditedObject) -> Result<Node> {
         object.header.references = 1;
         object.attributes = Some(EditedAttributes::new(object.header.is_ordered()));
@@ -159,13 +159,13 @@ impl Editor {
         Ok(node)
     }
 
-    /// An error unless a link of this name can be added.
+    /// Checks that a link of this name can be added.
     pub(super) fn check_new(&mut self, parent: Node, name: &str) -> Result<()> {
         if name.is_empty() || name == "." || name.contains(['/', '\0']) {
             return Err(Error::new(Code::EBADNAME, format!("a link cannot have the name {name:?}")));
         }
         match self.links(parent)?.list.get(name.as_bytes()) {
-            Some(_) => Err(Error::new(Code::ENAMEINUSE, format!("link {name:?} is there already"))),
+            Some(_) => Err(Error::new(Code::ENAMEINUSE, format!("link {name:?} exists already"))),
             None => Ok(()),
         }
     }

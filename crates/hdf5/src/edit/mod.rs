@@ -1,17 +1,16 @@
-//! Editing: a file that changes, from one committed state to the next.
+//! Editing: changes of a file, from one committed state to the next.
 //!
-//! Creating a file is editing an empty one, so there is one writer. What is to change is kept in memory, object by
+//! Creating a file is editing an empty one, so there is one writer. Changes of metadata are pending in memory, object by
 //! object, as messages; elements go to the file at once, into space that no committed state uses. [`Editor::commit`]
-//! makes all of it the new committed state at one instant: that of a write of 48 bytes, the superblock.
+//! makes all changes the new committed state at one instant: when the 48 bytes of the superblock are written.
 //!
 //! Object headers never move, since references are their addresses; they grow by continuation chunks. Committed
-//! metadata that changes where it stands is written to a metadata cache image first, which every reader lays over the
-//! file until it has been taken off again (`journal`). Chunks of a committed state are never overwritten. Elements of
-//! contiguous and implicitly indexed datasets are overwritten where they lie: there a crash leaves old and new ones side
-//! by side.
+//! metadata that changes in place is written to a metadata cache image first, which every reader applies to the file that
+//! it opens, until the blocks themselves are written and the image is removed (`journal`). Chunks of a committed state are never overwritten. Elements of
+//! contiguous and implicitly indexed datasets are overwritten in place: a crash leaves a mixture of old and new elements.
 //!
-//! Not done: making datasets shorter; writing virtual datasets and external raw data; finding the pieces of committed
-//! fixed and extensible arrays, which are lost when such an index is made anew for the first time after opening.
+//! Not supported: making datasets shorter; writing virtual datasets and external raw data; reuse of the space of committed
+//! fixed and extensible arrays, which is lost when such an index is rebuilt for the first time after opening.
 
 mod attribute_edits;
 mod attributes;
@@ -67,7 +66,7 @@ pub struct Node(pub(crate) u32);
 /// A file that is edited.
 pub struct Editor {
     blob: Arc<dyn BlobMut>,
-    /// The same bytes, for all that reads metadata.
+    /// The same bytes, for readers of metadata.
     patched: Arc<Patched>,
     /// The committed state.
     file: File,
@@ -76,11 +75,11 @@ pub struct Editor {
     source: Source,
     /// The superblock to be written, of version 2 or 3.
     superblock: Superblock,
-    /// The messages of the superblock extension that stay, and where it is.
+    /// The messages of the superblock extension that are kept, and the extents of the extension.
     extension: Vec<HeaderMessage>,
     extension_at: Vec<Extent>,
     extension_changed: bool,
-    /// The shape of old B-trees and symbol tables.
+    /// The node sizes of version 1 B-trees and symbol tables.
     tree_sizes: TreeSizes,
     /// The end of the file is a multiple of this.
     page: u64,
@@ -89,22 +88,22 @@ pub struct Editor {
     space: Arc<Mutex<FileSpace>>,
     objects: Vec<EditedObject>,
     by_address: HashMap<Address, Node>,
-    /// What has to be written.
+    /// Objects with pending changes.
     dirty: BTreeSet<Node>,
-    /// Datasets with a store for chunks.
+    /// Datasets with a chunk store.
     stores: BTreeSet<Node>,
     /// Datasets with new space that may still have to be filled.
     unfilled: BTreeSet<Node>,
     heap: EditedGlobalHeap,
-    /// Whether the superblock has to be written, whatever else was changed.
+    /// True if the superblock has to be written even if nothing else changed.
     unwritten: bool,
-    /// Whether anything was committed since the note was read or written.
+    /// True if anything was committed since the free-space note was read or written.
     wrote: bool,
-    /// Where the note of free space is that the file ends with.
+    /// The extent of the free-space note at the end of the file.
     note: Option<Extent>,
-    /// The commit whose superblock may or may not be in the file.
+    /// A commit that failed while the superblock was written: the file may hold the old or the new one.
     install: Option<Install>,
-    /// Changes that may still be undone.
+    /// Changes that can still be rolled back.
     savepoint: Option<Savepoint>,
 }
 
@@ -119,22 +118,22 @@ fn wrong(what: impl Into<String>) -> Error {
 }
 
 impl Editor {
-    /// The committed state. Of a file that was never committed, one with an empty root group in memory.
+    /// Returns the committed state; for a file that was never committed an empty root group in memory.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// The bytes that are edited.
+    /// Returns the bytes that are edited.
     pub fn blob(&self) -> &Arc<dyn BlobMut> {
         &self.blob
     }
 
-    /// The root group.
+    /// Returns the root group.
     pub fn root(&self) -> Node {
         Node(0)
     }
 
-    /// The object whose header is at an address, committed or asked for by [`address`](Editor::address).
+    /// Returns the object whose header is at an address: a committed one, or one that has got it by [`address`](Editor::address).
     ///
     /// # Errors
     /// Those of reading its header.
@@ -147,9 +146,9 @@ impl Editor {
         Ok(self.insert(object))
     }
 
-    /// The address of an object's header, the same for ever. A new one gets its place now, with room for the messages
-    /// that it has now; what comes later lies in a continuation. So it is best asked after attributes were set, if
-    /// need be with any bytes of the right number in place of addresses.
+    /// Returns the address of an object's header, which never changes. A new object gets space for the messages that it has
+    /// now; messages that are added later lie in a continuation. So callers should set attributes first, with placeholders of
+    /// the right length for addresses that they do not know yet.
     ///
     /// # Errors
     /// `EINVAL` for an object that was deleted.
@@ -162,7 +161,7 @@ impl Editor {
         let sizes = self.source.sizes;
         let object = self.object(node)?;
         if object.header.message(kind::LAYOUT).is_none() && object.header.message(kind::DATATYPE).is_some() {
-            // Whoever asks for the place of a datatype is about to use it: room for a reference count.
+            // Callers ask for the address of a datatype to use it, which adds a reference count message.
             messages.retain(|message| message.kind != kind::REFERENCE_COUNT);
             messages.push(message(kind::REFERENCE_COUNT, NOT_SHARED, ReferenceCount(1).encode()?));
         }
@@ -174,12 +173,11 @@ impl Editor {
     }
 }
 
-/// What the methods are made of.
 impl Editor {
     fn object(&mut self, node: Node) -> Result<&mut EditedObject> {
         self.resume()?;
         let object = self.objects.get_mut(node.0 as usize).filter(|object| !object.gone);
-        object.ok_or_else(|| wrong("an object that is not there"))
+        object.ok_or_else(|| wrong("the object was deleted, or belongs to another editor"))
     }
 
     fn insert(&mut self, object: EditedObject) -> Node {
@@ -191,15 +189,15 @@ impl Editor {
         node
     }
 
-    /// A datatype, and where it is if it is a committed one.
+    /// Returns a datatype, and its address if it is a committed one.
     fn datatype(&mut self, datatype: &TypeRef) -> Result<(Datatype, Option<Address>)> {
         match datatype {
             TypeRef::Inline(datatype) => Ok((datatype.clone(), None)),
             TypeRef::Committed(node) => {
                 let at = self.address(*node)?;
                 let message = self.object(*node)?.header.message(kind::DATATYPE);
-                let message =
-                    message.ok_or_else(|| Error::new(Code::EBADTYPID, "an object that is no datatype"))?;
+                let message = message
+                    .ok_or_else(|| Error::new(Code::EBADTYPID, "the object is not a committed datatype"))?;
                 Ok((Datatype::decode(&message.body)?, Some(at)))
             }
         }

@@ -2,7 +2,7 @@
 
 use ferrocdf_codec::Codecs;
 
-/// Which readers a new file is for.
+/// The oldest readers that a new file is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// HDF5 1.8 and all later ones, and what netCDF-C writes: superblock 2, chunks indexed by B-trees of version 1.
@@ -12,30 +12,30 @@ pub enum Profile {
     Modern,
 }
 
-/// What has to be true between two steps of a commit.
+/// The guarantee that holds between two steps of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Barrier {
-    /// What was written before survives a power failure. [`BlobMut::sync`].
+    /// Earlier writes survive a power failure ([`BlobMut::sync`]).
     #[default]
     Sync,
-    /// What was written before is seen by other processes, and survives the end of this one. [`BlobMut::flush`].
+    /// Earlier writes are seen by other processes, and survive the end of this one ([`BlobMut::flush`]).
     Order,
 }
 
-/// How to create a file.
+/// The options of a new file.
 #[derive(Clone, Debug)]
 pub struct CreateOptions {
-    /// Which readers it is for.
+    /// The oldest readers that it is for.
     pub profile: Profile,
-    /// Bytes before the superblock that are the user's: 0, or 512 times a power of two.
+    /// Size of the user block before the superblock in bytes: 0, or 512 times a power of two.
     pub user_block: u64,
-    /// Pieces of at least as many bytes as the first number says begin at a multiple of the second.
+    /// Threshold and alignment: an allocation of at least the first number of bytes begins at a multiple of the second.
     pub alignment: (u64, u64),
-    /// Metadata is kept together in pieces of this many bytes.
+    /// Size in bytes of the blocks in which small pieces of metadata are collected.
     pub meta_block: u64,
-    /// What a commit waits for.
+    /// The guarantee that a commit waits for between its steps.
     pub barrier: Barrier,
-    /// What the root group keeps.
+    /// The options of the root group.
     pub root: GroupOptions,
     /// The filters that its datasets can use; the built-in ones by default.
     pub codecs: Codecs,
@@ -55,17 +55,17 @@ impl Default for CreateOptions {
     }
 }
 
-/// What a new group keeps of its links and attributes.
+/// The creation orders that a new group keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupOptions {
-    /// The order in which links are made is kept and indexed.
+    /// The creation order of links is tracked and indexed.
     pub link_order: bool,
-    /// The order in which attributes are made is kept and indexed.
+    /// The creation order of attributes is tracked and indexed.
     pub attribute_order: bool,
 }
 
 impl Default for GroupOptions {
-    /// Both orders are kept, as netCDF wants it.
+    /// Both orders are kept, as netCDF-4 requires.
     fn default() -> Self {
         GroupOptions { link_order: true, attribute_order: true }
     }

@@ -14,33 +14,33 @@ pub enum TypeRef {
     Committed(Node),
 }
 
-/// How the elements of a new dataset are stored.
+/// The storage of the elements of a new dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewLayout {
-    /// In its header; less than 64 KiB. See [`Editor::write_compact`].
+    /// In the object header; less than 64 KiB. See [`Editor::write_compact`].
     Compact,
-    /// Side by side.
+    /// In one range of the file.
     Contiguous,
     /// In chunks of this shape, a length for each dimension, none 0.
     Chunked(Vec<u64>),
 }
 
-/// When fill values are written ("Fill Value Write Time").
+/// The time at which fill values are written ("Fill Value Write Time").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FillTime {
-    /// When space is taken.
+    /// When space is allocated.
     Allocation,
     /// Never.
     Never,
-    /// When space is taken, if there is a value.
+    /// When space is allocated, if there is a value.
     #[default]
     IfSet,
 }
 
-/// When space is taken ("Space Allocation Time").
+/// The time at which space is allocated ("Space Allocation Time").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AllocTime {
-    /// What is usual for the layout: early for compact, late for contiguous, by and by for chunked ones.
+    /// The default of the layout: early for compact, late for contiguous, incremental for chunked ones.
     #[default]
     Usual,
     /// At creation.
@@ -54,21 +54,21 @@ pub enum AllocTime {
 /// A dataset to be made.
 #[derive(Clone, Debug)]
 pub struct DatasetSpec {
-    /// What its elements are.
+    /// The type of its elements.
     pub datatype: TypeRef,
-    /// Its shape, and what that may grow to.
+    /// Its shape and its maximum shape.
     pub space: Dataspace,
-    /// How it is stored.
+    /// Its storage.
     pub layout: NewLayout,
-    /// What packs its chunks, in the order of writing.
+    /// The filters of its chunks, in the order of encoding.
     pub filters: Vec<Step>,
     /// The fill value as stored, the bytes of one element; zeros if `None`.
     pub fill: Option<Vec<u8>>,
-    /// When it is written.
+    /// The time at which the fill value is written.
     pub fill_time: FillTime,
-    /// When space is taken.
+    /// The time at which space is allocated.
     pub alloc_time: AllocTime,
-    /// Whether the order in which attributes are made is kept and indexed.
+    /// True if the creation order of attributes is tracked and indexed.
     pub attribute_order: bool,
 }
 
@@ -77,10 +77,10 @@ pub struct DatasetSpec {
 pub struct AttributeSpec {
     /// Its name.
     pub name: String,
-    /// What its elements are.
+    /// The type of its elements.
     pub datatype: TypeRef,
     /// Its shape.
     pub space: Dataspace,
-    /// The elements as stored: sequences as places in the global heap, references as addresses.
+    /// The elements as stored: variable-length ones as ids in the global heap, references as addresses.
     pub data: Vec<u8>,
 }
