@@ -239,7 +239,7 @@ impl Coder for Decoder<'_> {
     }
 }
 
-/// The number that bytes of a seldom width make.
+/// Returns the integer of bytes of a width for which Rust has no type, such as 3.
 fn join(bytes: &[u8], order: Order) -> u64 {
     let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
     match (order, bytes.first_chunk::<4>().zip(bytes.last_chunk::<4>())) {

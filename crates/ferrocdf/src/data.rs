@@ -210,8 +210,12 @@ fn check_id(model: &Model, var: VarId) -> Result<()> {
 
 /// Checks a selection of a variable of this shape. Errors have the names of dimensions.
 pub(crate) fn check_selection(model: &Model, var: VarId, selection: &Selection, shape: &[u64]) -> Result<()> {
-    let dims = &model.var(var).dims;
-    selection.check_named(shape, |place| format!("\"{}\"", model.dim(dims[place]).name))
+    selection.check_named(shape, |place| quoted_dim_name(model, var, place))
+}
+
+/// Returns the name of a dimension of a variable, by its position, as errors show it.
+pub(crate) fn quoted_dim_name(model: &Model, var: VarId, place: usize) -> String {
+    format!("\"{}\"", model.dim(model.var(var).dims[place]).name)
 }
 
 /// The shape of a variable once its unlimited dimensions are long enough for a selection.

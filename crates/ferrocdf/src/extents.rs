@@ -45,18 +45,31 @@ pub fn every(stride: u64) -> Extent {
 }
 
 impl Extents {
-    /// The selection in a variable of this shape. Extents without a count end where the dimension does; if `wanted`
-    /// elements are to be written, one open extent of the first dimension, when it `grows`, is as long as they need.
-    pub(crate) fn resolve(&self, shape: &[u64], grows: bool, wanted: Option<u64>) -> Result<Selection> {
+    /// Returns the selection in a variable of this shape; `dim_name` names its dimensions in the error. Extents without a count
+    /// end where the dimension does; if `wanted` elements are to be written, one open extent of the first dimension, when it
+    /// `grows`, is as long as they need.
+    pub(crate) fn resolve(
+        &self,
+        shape: &[u64],
+        grows: bool,
+        wanted: Option<u64>,
+        dim_name: impl Fn(usize) -> String,
+    ) -> Result<Selection> {
         let all = vec![every(1); shape.len()];
         let extents = match self {
             Extents::All => &all,
             Extents::Each(extents) => extents,
         };
         if extents.len() != shape.len() {
-            let plural = if shape.len() == 1 { "" } else { "s" };
-            let what =
-                format!("{} extents for a variable of {} dimension{plural}", extents.len(), shape.len());
+            let plural = |count| if count == 1 { "" } else { "s" };
+            let (given, rank) = (extents.len(), shape.len());
+            let names: Vec<String> = (0..rank).map(dim_name).collect();
+            let what = format!(
+                "{given} extent{} for a variable of {rank} dimension{}{}",
+                plural(given),
+                plural(rank),
+                if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+            );
             return Err(Error::new(Code::EINVALCOORDS, what));
         }
         let mut selection = Selection::all(&[]);

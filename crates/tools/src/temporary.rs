@@ -1,8 +1,8 @@
-//! Names of temporary files, and those that tools left which were killed (`SIGKILL`, a full memory).
+//! Names of temporary files, and removal of the files of tools that were killed (by `SIGKILL`, or because memory was full).
 //!
-//! A name tells who made the file: the place of the process (boot of the machine, and namespace of process numbers: containers have their
-//! own), its number, and the time when it started. The decision that shaped it: only a process of the same place can tell whether that
-//! one still lives, so files of other machines, of other containers and of before a restart are left alone.
+//! A name tells which process made the file: the boot of its machine and its namespace of process numbers (containers have their own), its
+//! process number, and its start time. The decision that shaped it: only a process of the same boot and namespace can tell whether the
+//! maker still runs, so files of other machines, of other containers and from before a restart are not removed.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -47,7 +47,7 @@ impl Deref for Error {
 }
 
 impl Error {
-    /// An error with its explanation.
+    /// Makes an error with its explanation.
     #[cold]
     pub fn new(code: Code, what: impl Into<String>) -> Self {
         Error(Box::new(Details {
@@ -59,14 +59,14 @@ impl Error {
         }))
     }
 
-    /// An error of a change that was not stored, since another writer had changed the same object. Its code, `ESTALE`, is also that
-    /// of network file systems for files of their own.
+    /// Makes an error of a change that was not stored because another writer had changed the same object. Its code is `ESTALE`, which
+    /// network file systems also return for files of theirs.
     #[cold]
     pub fn conflict(what: impl Into<String>) -> Self {
         Error::new(errno::STALE, what).with_kind(ErrorKind::Conflict)
     }
 
-    /// An operating system error; keeps `errno` as the code, as netCDF does.
+    /// Makes an error of the operating system; keeps `errno` as the code, as netCDF does.
     #[cold]
     pub fn system(error: io::Error, what: impl fmt::Display) -> Self {
         let code = errno::code(&error).unwrap_or(Code::EIO);
@@ -75,17 +75,17 @@ impl Error {
         made
     }
 
-    /// The kind of the error, which programs decide by.
+    /// Returns the kind of the error, which programs decide by.
     pub fn kind(&self) -> ErrorKind {
         self.kind.unwrap_or_else(|| self.code.kind())
     }
 
-    /// The path inside the dataset of the group or variable that the error is about, such as `/model/wind`, where it is known.
+    /// Returns the path inside the dataset of the group or variable that the error is about, such as `/model/wind`, where it is known.
     pub fn path(&self) -> Option<&str> {
         self.what.get(self.path.clone()?)
     }
 
-    /// The same error, with the place it happened in put before its text.
+    /// Puts the place of the error before its text.
     #[must_use]
     #[cold]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
@@ -100,7 +100,7 @@ impl Error {
         self
     }
 
-    /// The same error, with the path of a group or variable put before its text. The innermost path is that of the error.
+    /// Puts the path of a group or variable before its text. [`Details::path`] returns the innermost path.
     #[must_use]
     #[cold]
     pub fn at_path(self, path: impl fmt::Display) -> Self {
@@ -125,7 +125,7 @@ impl Error {
         self
     }
 
-    /// Replaces the sentence, and with it the path.
+    /// Replaces the text, and removes the path.
     #[must_use]
     pub fn with_words(mut self, what: impl Into<String>) -> Self {
         self.0.what = what.into().into_boxed_str();
@@ -143,8 +143,8 @@ impl Error {
         self.code != errno::STALE && is_refused
     }
 
-    /// True if bytes could not be had, whatever they say: the system or a server refused, or another file or object, or none, is in the
-    /// place of the one that was opened.
+    /// True if the bytes of the source could not be read: the system or a server refused, or the file or object was replaced or removed
+    /// since it was opened. The content of the bytes is not the cause.
     pub fn is_of_source(&self) -> bool {
         self.code.0 > 0 || self.code == Code::ENOOBJECT || self.is_of_system()
     }

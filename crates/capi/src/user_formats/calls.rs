@@ -1,4 +1,4 @@
-//! Calls of `netcdf.h` that are not one of the table with the same arguments, made of calls that are.
+//! Functions of `netcdf.h` without a function of the same arguments in `NC_Dispatch`, implemented by functions that the table has.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::{null, null_mut};
@@ -13,7 +13,7 @@ use crate::abi::pointers::{NameOut, Out, list, put_all, put_text};
 
 impl UserFile {
     /// # Safety
-    /// What an `NC_memio` of the call has keeps to the contract of `nc_close_memio`.
+    /// An `NC_memio` in `how` meets the contract of `nc_close_memio`.
     pub(crate) unsafe fn closed(&self, ncid: c_int, how: Closing) -> c_int {
         // SAFETY: the parameters are null or the `NC_memio` of `nc_close_memio`.
         unsafe { close(self, ncid, how) }
@@ -31,7 +31,7 @@ impl UserFile {
         NC_NOERR
     }
 
-    /// Types of `netcdf.h` are the same in all formats.
+    /// Answers for atomic types itself, which are the same in all formats; asks the format for user-defined ones.
     ///
     /// # Safety
     /// The table keeps to the signatures of `NC_Dispatch`.

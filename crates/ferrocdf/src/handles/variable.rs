@@ -7,7 +7,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Owner, Type, Value, Values, VarId};
 
 use super::{Dimension, FromValues, Group, Variable, attributes};
-use crate::data::{check_selection, out_of};
+use crate::data::{check_selection, out_of, quoted_dim_name};
 use crate::elements::{elements, zeros};
 use crate::{Extents, File};
 
@@ -228,12 +228,24 @@ impl<'f> Variable<'f> {
 
     fn select(&self, extents: &Extents) -> Result<Selection> {
         let shape = self.shape();
-        let checked = extents.resolve(&shape, false, None).and_then(|selection| {
+        let checked = self.resolve(extents, &shape, false, None).and_then(|selection| {
             // A wrong selection shall not cost memory.
             self.file.look(|model| check_selection(model, self.id, &selection, &shape))?;
             Ok(selection)
         });
         checked.map_err(|error| self.located(error))
+    }
+
+    /// Returns the selection of extents, as [`Extents::resolve`] does.
+    pub(super) fn resolve(
+        &self,
+        extents: &Extents,
+        shape: &[u64],
+        grows: bool,
+        wanted: Option<u64>,
+    ) -> Result<Selection> {
+        let dim_name = |place| self.file.look(|model| quoted_dim_name(model, self.id, place));
+        extents.resolve(shape, grows, wanted, dim_name)
     }
 
     fn read_selection<T: NetcdfType>(&self, selection: &Selection, into: &mut [T]) -> Result<()> {

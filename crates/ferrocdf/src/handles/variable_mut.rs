@@ -184,7 +184,7 @@ impl<'f> VariableMut<'f> {
     /// Returns the selection of extents into which `count` elements are written.
     fn select_to_write(&self, extents: &Extents, count: usize) -> Result<Selection> {
         let grows = self.file.look(|model| model.is_record(self.id()));
-        let selection = extents.resolve(&self.shape(), grows, Some(count as u64));
+        let selection = self.resolve(extents, &self.shape(), grows, Some(count as u64));
         selection.map_err(|error| self.located(error))
     }
 

@@ -150,9 +150,11 @@ impl Location {
         }
     }
 
-    /// Returns the format and the kind of the Zarr store that is to be made here: as the fragment of a URL says (`#mode=nczarr`, `zarr`,
-    /// `xarray`, `noxarray`, `v2`, `v3`, `zip`: NCZarr unless it says otherwise, and of version 2 unless it says `v3`, or `zip` alone), or NCZarr
-    /// of version 3 for a name that ends in `.zarr` or `.zarr.zip`. `None` for all other locations.
+    /// Returns the format and the options of a Zarr store that is made at this location; `None` if the location asks for no Zarr store.
+    ///
+    /// The words in the fragment of a URL come first (`#mode=nczarr`, `zarr`, `xarray`, `noxarray`, `v2`, `v3`, `zip`). Without a word on
+    /// netCDF's metadata the store is NCZarr. Without a word on the version it has version 2, or version 3 if `zip` is the only word. A name
+    /// that ends in `.zarr` or `.zarr.zip` makes an NCZarr store of version 3.
     pub fn zarr(&self) -> Option<(Format, ZarrOptions)> {
         self.zarr_for(Format::NETCDF4, ZarrOptions::default())
     }
@@ -171,8 +173,8 @@ impl Location {
         of_url.or_else(|| is_named.then(|| (format, self.zarr_options(options))))
     }
 
-    /// Returns a word of a URL's fragment that asks for another Zarr store than one of this format and kind: another version, or one with or
-    /// without netCDF's metadata.
+    /// Returns the word of a URL's fragment that contradicts this format and these options: by another version, or by asking for a store
+    /// with or without netCDF's metadata.
     pub fn zarr_word_against(&self, format: Format, options: &ZarrOptions) -> Option<&'static str> {
         match self {
             Location::Url(url) => url.zarr_word_against(format, options.nczarr),

@@ -1,9 +1,9 @@
-//! The numbers in the names of types that are made up.
+//! The numbers in the names of made-up types: types of datatypes that are not committed.
 //!
 //! The names are those of netCDF-C 4.10.1: `_AnonymousEnum1`, `_AnonymousCompound2` and so on, numbered in the order in which
-//! the datasets of the file are met, types without a netCDF class counted too. That release gives names to the types of
-//! datasets only. What it passes over, types of members and of attributes, is numbered behind all of these, so that no other
-//! type has another name here.
+//! the walk meets the datasets of the file. Datatypes without a netCDF class use up numbers too. netCDF-C makes up types for
+//! datasets only. Types of members and attributes, which it skips, get the numbers behind those, so that the types of
+//! datasets have the same names here as there.
 
 use std::collections::HashSet;
 
@@ -15,23 +15,23 @@ use super::native::Native;
 /// The types of a file that were made up.
 #[derive(Default)]
 pub(super) struct MadeUpTypes {
-    /// The types, in the order of their ids, with the number of each that a dataset has.
+    /// The types, in the order of their ids. A type that a dataset has is numbered at once, others at the end.
     pub(super) list: Vec<(TypeId, Option<u32>)>,
-    /// Datatypes of datasets that no type can be made up for. Each has used up a number.
+    /// Datatypes of datasets that netCDF cannot express. Each has used up a number.
     refused: HashSet<Refused>,
-    /// The last number that was used.
+    /// The highest number in use.
     count: u32,
 }
 
 #[derive(PartialEq, Eq, Hash)]
 enum Refused {
     Native(Native),
-    /// The datatype message of what is nothing in memory.
+    /// The datatype message of a datatype without a native form.
     Stored(Vec<u8>),
 }
 
 impl MadeUpTypes {
-    /// The types, in the order of their ids.
+    /// Returns the types, in the order of their ids.
     pub(super) fn ids(&self) -> impl Iterator<Item = TypeId> {
         self.list.iter().map(|&(id, _)| id)
     }
@@ -41,7 +41,7 @@ impl MadeUpTypes {
         self.count
     }
 
-    /// Gives a type that a dataset has the next number, unless it has one or a name.
+    /// Gives a made-up type of a dataset the next number, unless it has one. Committed types have names instead.
     pub(super) fn number(&mut self, id: TypeId) {
         if let Ok(at) = self.list.binary_search_by_key(&id, |&(id, _)| id)
             && self.list[at].1.is_none()
@@ -61,7 +61,7 @@ impl MadeUpTypes {
     }
 }
 
-/// Whether the reference numbers a datatype that netCDF has no class for.
+/// True if netCDF-C uses up a number for a datatype that it has no class for.
 pub(super) fn is_counted(datatype: &Datatype) -> bool {
     !matches!(
         datatype.class,

@@ -1,8 +1,8 @@
 //! From HDF5 datatypes to netCDF types.
 //!
-//! netCDF knows a datatype by what it is in the memory of a C program ([`Native`]). A datatype that is not committed is the
-//! user-defined type of the file that is the same in memory. A type is made up for a datatype that no committed one equals: those
-//! that datasets and attributes have for themselves, such as the booleans and complex numbers of h5py.
+//! netCDF compares datatypes by their native form in the memory of a C program ([`Native`]). A datatype that is not committed becomes the
+//! user-defined type with the same native form. If no committed type has this form, a type is made up: for datatypes that
+//! only a dataset or an attribute has, such as the booleans and complex numbers of h5py.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,21 +15,21 @@ use super::native::{Native, Shape, class, element};
 /// The user-defined types of a file that are known so far.
 #[derive(Default)]
 pub(super) struct Types {
-    /// The first type that is the same in memory.
+    /// The first type of each native form.
     pub(super) known: HashMap<Native, TypeId>,
     /// The datatype of each type as stored; `TypeId`s are positions.
     pub(super) stored: Vec<Datatype>,
-    /// Types of datatypes without a name.
+    /// Types of datatypes that are not committed.
     pub(super) made_up: MadeUpTypes,
 }
 
 impl Types {
-    /// The type of an attribute, of a field or of the elements of a list, as [`Native::atomic`] has them.
+    /// Returns the type of a native form: an atomic one by [`Native::atomic`], else a user-defined one that is known.
     pub(super) fn find(&self, native: &Native) -> Option<Type> {
         native.atomic().map(Type::from).or_else(|| self.known.get(native).map(|&id| Type::User(id)))
     }
 
-    /// Adds a committed datatype to the model. `None` if it has parts that netCDF has no name for.
+    /// Adds a committed datatype to the model; returns `None` if netCDF cannot express one of its parts.
     pub(super) fn add(
         &mut self,
         model: &mut Model,
@@ -57,8 +57,8 @@ impl Types {
 }
 
 impl Types {
-    /// The type of a dataset in a group, made up if need be; `None` if netCDF has none. `native` is what `datatype` is in
-    /// memory.
+    /// Returns the type of a dataset in a group, makes it up if none is known; `None` if netCDF cannot express it. `native` is
+    /// the native form of `datatype`.
     pub(super) fn of_dataset(
         &mut self,
         model: &mut Model,
@@ -93,7 +93,7 @@ impl Types {
         }
     }
 
-    /// Makes up a type, and types for its parts before it; `None`, with nothing made, if netCDF has none.
+    /// Makes up types for the parts of a datatype and then one for itself; `None`, and no type, if netCDF cannot express it.
     fn make_up(
         &mut self,
         model: &mut Model,
@@ -105,8 +105,8 @@ impl Types {
             return None;
         }
         let mut stored = parts(datatype).into_iter();
-        // In CDL and in files that are made from this one a type stands behind its parts, and groups behind the types of
-        // those before them.
+        // CDL and copies of this file define a type after its parts, and a group after the types of its parents. So the
+        // types of parts have to be in this group or in one before it.
         let class = class(native, &mut |part| {
             let datatype = stored.next()?;
             let known = self.find(part).filter(|&ty| match ty {
@@ -121,7 +121,7 @@ impl Types {
         Some(Type::User(id))
     }
 
-    /// Gives names to all types that were made up. A name that the group of a type has already is passed over.
+    /// Names all made-up types. A name that exists in the group of the type already is skipped.
     pub(super) fn name_made_up(&mut self, model: &mut Model) {
         let names = |ty: &UserType| (ty.group, ty.name.clone());
         let mut taken: HashSet<(GroupId, Name)> = model.types().iter().map(names).collect();
@@ -146,7 +146,7 @@ impl Types {
     }
 }
 
-/// Whether netCDF has types for a datatype and all its parts: arrays are there as fields only, and not of arrays.
+/// True if netCDF can express a datatype and all its parts: arrays only as fields of compounds, and no arrays of arrays.
 fn is_expressible(native: &Native) -> bool {
     match &native.shape {
         Shape::Compound(fields) => fields.iter().all(|(_, _, field)| is_expressible(element(field).1)),
@@ -156,7 +156,7 @@ fn is_expressible(native: &Native) -> bool {
     }
 }
 
-/// The datatypes of the parts of one, in the order in which [`class`] asks for their types.
+/// Returns the datatypes of the parts of a datatype, in the order in which [`class`] asks for their types.
 fn parts(datatype: &Datatype) -> Vec<&Datatype> {
     match &datatype.class {
         Stored::Compound { members } => members

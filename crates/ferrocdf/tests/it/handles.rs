@@ -50,6 +50,19 @@ fn missing_names_are_told_with_those_of_their_group() {
 }
 
 #[test]
+fn error_of_too_few_extents_names_the_dimensions_of_the_variable() {
+    let file = file();
+    let inner = file.root_mut().group_mut("/a/b").unwrap();
+    let words = "/a/b/v: 1 extent for a variable of 2 dimensions (\"x\", \"y\")";
+    let variable = inner.variable_mut("v").unwrap();
+    for (code, what) in [message(variable.get_values::<i32>(..1)), message(variable.put_values(&[1, 2], ..1))]
+    {
+        assert_eq!(code, Code::EINVALCOORDS);
+        assert!(what.ends_with(words), "{what}");
+    }
+}
+
+#[test]
 fn a_variable_that_is_refused_is_not_left_half_defined() {
     let file = file();
     let build = |ty: Atomic| file.build_variable("w", ty, &["x"]);

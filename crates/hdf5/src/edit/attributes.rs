@@ -1,7 +1,7 @@
-//! Attributes of an object that changes: in its header, or in a heap once there are many ("Attribute Info Message").
+//! Attributes of an edited object: in its header, or in a fractal heap once there are many ("Attribute Info Message").
 //!
-//! Each is kept as the message that it is. Dense attributes are written anew as a whole when one of them changes, to
-//! the places of the old ones as far as they fit.
+//! Each attribute is kept as its encoded message. If one dense attribute changes, heap and indexes are rebuilt as a whole, in the
+//! extents of the old ones as far as their lengths agree.
 
 use ferrocdf_bytes::{Code, Error, Result};
 
@@ -21,7 +21,7 @@ use crate::{Address, File, Sizes};
 
 /// The most attributes in a header, and the fewest in a heap, unless the header says otherwise.
 const LIMITS: (u16, u16) = (8, 6);
-/// What "Creation Order" cannot be.
+/// Limit of the 16-bit field "Creation Order"; no attribute has this number.
 const NO_ORDER: u64 = 0xffff;
 /// The longest body of a header message.
 const LONGEST: usize = 0xffff;

@@ -1,4 +1,4 @@
-//! Structures of blocks, built into free space or over their committed form.
+//! Builds structures of blocks, in new space or in place of their committed form.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Mutex;
@@ -9,20 +9,20 @@ use super::space::{Extent, FileSpace, lock};
 use crate::block::{Alloc, Block};
 use crate::{Sizes, Source};
 
-/// A structure of which more bytes change is not built in the place of the old one: readers that cannot hold them all in
-/// memory would lose some of a cache image.
+/// The most changed bytes for which a structure is built in place. The changes go to a metadata cache image, and a reader whose
+/// cache is smaller than the image would lose a part of it.
 const IN_PLACE: usize = 256 << 10;
 
-/// What a commit has to write.
+/// The blocks that a commit has to write.
 #[derive(Default)]
 pub(super) struct Output {
-    /// Into space that no committed state uses.
+    /// Blocks in space that no committed state uses.
     pub fresh: Vec<Block>,
-    /// Where it stands in the committed state.
+    /// Blocks that change in place.
     pub changed: Vec<Block>,
 }
 
-/// What builds structures of blocks.
+/// Builds structures of blocks for a commit.
 pub(super) struct CommitBuilder<'a> {
     pub source: &'a Source,
     pub sizes: Sizes,
@@ -31,14 +31,14 @@ pub(super) struct CommitBuilder<'a> {
 }
 
 impl CommitBuilder<'_> {
-    /// Gives up the pieces of a structure.
+    /// Frees the extents of a structure.
     pub fn give_up(&mut self, old: &mut Vec<Extent>) {
         let mut space = lock(self.space);
         old.drain(..).for_each(|extent| space.give_up(extent.at, extent.len));
     }
 
-    /// Builds a structure anew that was in `old`, and notes where it is now. It is built over the old one, piece by piece
-    /// where the lengths agree, if few bytes change by that; else into other space.
+    /// Rebuilds the structure that has the extents `old`, and sets `old` to the new extents. Old extents of a suitable length are
+    /// reused if at most [`IN_PLACE`] bytes change; else all blocks go to new space.
     pub fn build<T>(
         &mut self,
         old: &mut Vec<Extent>,
@@ -101,13 +101,13 @@ impl CommitBuilder<'_> {
         Ok(made)
     }
 
-    /// Whether a block has these bytes in the file.
+    /// True if the file has the bytes of the block already.
     fn is_there(&self, block: &Block) -> bool {
         let there = self.source.read("a block", block.at, block.bytes.len() as u64);
         there.is_ok_and(|there| there == block.bytes)
     }
 
-    /// Notes a block to be written; a committed one only if it is not there already.
+    /// Adds a block to the output; a committed block only if its bytes have changed.
     pub fn put(&mut self, block: Block, committed: bool) -> Result<()> {
         if !committed {
             self.out.fresh.push(block);
@@ -117,7 +117,7 @@ impl CommitBuilder<'_> {
             return Ok(());
         }
         if block.kind.cache_type().is_none() {
-            return Err(Error::new(Code::EINTERNAL, "a block that cannot be changed where it is"));
+            return Err(Error::new(Code::EINTERNAL, "a block of this kind cannot be changed in place"));
         }
         self.out.changed.push(block);
         Ok(())

@@ -1,8 +1,8 @@
 //! From one committed state to the next.
 //!
-//! First everything gets its place: headers of new objects, so that links and references can name them; then chunk
-//! indexes, dense links and attributes are built, which tell headers where they are; then headers are put together. What
-//! lies in space that no committed state uses is written at once; what changes where it stands goes to the journal.
+//! First headers of new objects get addresses, so that links and references can name them. Then chunk indexes, dense links and
+//! dense attributes are built, whose addresses are in headers. Headers are encoded last. Blocks in space that no committed
+//! state uses are written at once; blocks that change in place go to the journal.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,8 @@ use crate::objects::kind;
 const TOGETHER: usize = 1 << 20;
 
 impl Editor {
-    /// The messages of an object's header. Places that are not known yet are missing, but do not change their lengths.
+    /// Returns the messages of an object's header. Addresses that are not known yet are undefined, which does not change the
+    /// lengths of messages.
     pub(super) fn messages(&mut self, node: Node) -> Result<Vec<HeaderMessage>> {
         let sizes = self.source.sizes;
         let at = |node: Node| {
@@ -34,7 +35,9 @@ impl Editor {
             Ok(object.and_then(EditedObject::address).unwrap_or(Address(0)))
         };
         let object = self.objects.get(node.0 as usize).filter(|object| !object.gone);
-        let object = object.ok_or_else(|| Error::new(Code::EINVAL, "an object that is not there"))?;
+        let object = object.ok_or_else(|| {
+            Error::new(Code::EINVAL, "the object was deleted, or belongs to another editor")
+        })?;
         let header = &object.header;
         let mut messages: Vec<HeaderMessage> = header
             .messages
@@ -115,6 +118,27 @@ impl Editor {
         let install = self.prepare(out)?;
         self.seal();
         self.install(install)
+    }
+
+    /// Commits, and writes a free-space note at the end of the file if at least `least` bytes are free, so that the next editor
+    /// can use them. Without the note free space is lost when the editor is dropped.
+    ///
+    /// # Errors
+    /// As [`commit`](Editor::commit).
+    pub fn close(&mut self, least: u64) -> Result<()> {
+        self.commit()?;
+        // If nothing was written, an old note is still true. A file with paged space ends at a multiple of its page size.
+        if !self.wrote || self.page > 1 {
+            return Ok(());
+        }
+        let has_left = lock(&self.space).closed();
+        if has_left {
+            // This commit ends the file behind the last byte that is used.
+            let root = self.root();
+            self.dirty.insert(root);
+            self.commit()?;
+        }
+        self.leave_note(least)
     }
 
     /// Takes what was prepared for the committed state: from here on the file may be in it, so nothing of it is

@@ -1,4 +1,4 @@
-//! Which pieces of the file a structure takes, so that they can be used again.
+//! Finds the extents of a structure, so that its space can be reused.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use crate::trees::btree2::{self, BTree2};
 use crate::wire::{self, bad};
 use crate::{Address, Source, fields};
 
-/// Pieces of a file. Those that nobody has read yet count only if they begin with the signature of their kind: others are not
-/// what a damaged address says that they are, and may be of use to somebody else.
+/// Extents of a structure. A block that was not decoded is added only if it begins with the signature of its kind: a damaged
+/// address may lead to a block of another structure, whose space must not be freed.
 struct Found<'s> {
     source: &'s Source,
     list: Vec<Extent>,
@@ -35,7 +35,7 @@ impl Found<'_> {
     }
 }
 
-/// The pieces of a version 2 B-tree.
+/// Returns the extents of a version 2 B-tree.
 pub(super) fn tree(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let tree = BTree2::open(source, at)?;
     let mut found = Found { source, list: vec![] };
@@ -44,7 +44,7 @@ pub(super) fn tree(source: &Source, at: Address) -> Result<Vec<Extent>> {
     Ok(found.list)
 }
 
-/// The pieces of a fractal heap: header, blocks, huge objects and their index, free-space manager.
+/// Returns the extents of a fractal heap: header, blocks, huge objects and their index, free-space manager.
 pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
     let sizes = source.sizes;
     let heap = FractalHeap::open(source, at)?;
@@ -77,7 +77,7 @@ pub(super) fn heap(source: &Source, at: Address) -> Result<Vec<Extent>> {
     Ok(found.list)
 }
 
-/// The pieces of a group's symbol table: B-tree, nodes and local heap. `k` is half the children of a tree node, and half
+/// Returns the extents of a group's symbol table: B-tree, nodes and local heap. `k` is half the children of a tree node, and half
 /// the entries of a symbol table node.
 pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec<Extent>> {
     let sizes = source.sizes;
@@ -95,7 +95,7 @@ pub(super) fn symbols(source: &Source, body: &[u8], k: (u16, u16)) -> Result<Vec
     Ok(found.list)
 }
 
-/// The nodes of a version 1 B-tree; `k` is half their children.
+/// Returns the extents of the nodes of a version 1 B-tree; `k` is half the children of a node.
 pub(super) fn old_tree(
     source: &Source,
     root: Address,
@@ -109,14 +109,14 @@ pub(super) fn old_tree(
     let (mut found, mut seen, mut waiting) = (Vec::new(), HashSet::new(), vec![root]);
     while let Some(at) = waiting.pop() {
         if !seen.insert(at) {
-            return Err(bad(format!("version 1 B-tree node at {at}: it is in the tree twice")));
+            return Err(bad(format!("version 1 B-tree node at {at}: the tree refers to it twice")));
         }
         found.push(Extent { at, len });
         let bytes = source.read("version 1 B-tree node", at, head as u64)?;
         let mut node = btree1::BTree1NodeHead::unread(source.sizes);
         wire::decode(&mut node, "version 1 B-tree node", at, &bytes)?;
         if node.node_type != node_type {
-            return Err(bad(format!("version 1 B-tree node at {at}: the type is not the tree's")));
+            return Err(bad(format!("version 1 B-tree node at {at}: its node type is not that of the tree")));
         }
         if node.level > 0 {
             let count = usize::from(node.count);

@@ -1,7 +1,6 @@
-//! Links of a group that changes: in its header, or in a heap once there are many ("Link Info Message").
+//! Links of an edited group: in its header, or in a fractal heap once there are many ("Link Info Message").
 //!
-//! A group with a symbol table becomes one with link messages when it changes, without an order of creation, as it had
-//! none.
+//! A group with a symbol table gets link messages when it changes. It keeps no creation order, since a symbol table has none.
 
 use ferrocdf_bytes::Result;
 

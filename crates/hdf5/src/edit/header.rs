@@ -1,8 +1,8 @@
-//! Object headers in memory: messages as they are stored, and the chunks of the file that hold them.
+//! Object headers in memory: encoded messages, and the header chunks of the file that hold them.
 //!
 //! The decision that shaped it: a header is its first chunk, which never moves nor grows, and at most one continuation
-//! with all that does not fit. Continuations that others made are joined when a header changes. Messages that nothing
-//! is known of are carried along byte for byte.
+//! with the messages for which the first has no room. Several continuations of another writer are joined when a header
+//! changes. Messages of unknown types are copied byte for byte.
 
 use ferrocdf_bytes::Result;
 
@@ -21,9 +21,9 @@ pub(super) const SHARED: u8 = HeaderMessage::SHARED;
 pub(super) const NOT_SHARED: u8 = 0x04;
 /// Header flags: the order of attributes is tracked and indexed.
 const ORDERED: u8 = 0x0c;
-/// Room for this many more bytes of messages in a new continuation of a committed object, of as many that it has.
+/// Spare room of a new continuation of a committed object: one byte for this many bytes of messages.
 const SLACK: u64 = 4;
-/// A continuation of so many bytes is kept however little is in it.
+/// A continuation of at most so many bytes is kept even if it is nearly empty.
 const KEPT: u64 = 4096;
 
 /// The header of an object that is edited.

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-use super::space::{Extent, FileSpace};
+use super::Editor;
+use super::savepoint::Change;
+use super::space::{Extent, FileSpace, lock};
 use crate::heaps::global::{self, CollectionHead, NewObject, SMALLEST};
 use crate::heaps::{GlobalHeap, HeapObject};
 use crate::messages::HeapId;
@@ -241,5 +243,40 @@ impl EditedGlobalHeap {
             let Some((_, at)) = self.open.pop_first() else { return };
             self.collections.remove(&at);
         }
+    }
+}
+
+impl Editor {
+    /// Stores bytes as a new object of the global heap.
+    ///
+    /// # Errors
+    /// Those of the blob.
+    pub fn heap_put(&mut self, bytes: &[u8]) -> Result<HeapId> {
+        self.resume()?;
+        let (blob, source) = (&self.blob, &self.source);
+        let mut write = |at: Address, bytes: &[u8]| blob.write_at(source.position(at)?, bytes);
+        let id = self.heap.put(bytes, source, &mut lock(&self.space), &mut write)?;
+        self.note_change(|| Change::Put(id));
+        Ok(id)
+    }
+
+    /// Frees an object of the global heap; with an open savepoint not before that is released.
+    ///
+    /// # Errors
+    /// `EHDFERR` if there is no such object.
+    pub fn heap_free(&mut self, id: HeapId) -> Result<()> {
+        self.resume()?;
+        if self.frees_later(id) {
+            return Ok(());
+        }
+        self.heap.free(id, &self.source, &mut lock(&self.space))
+    }
+
+    /// Returns an object of the global heap, committed or new.
+    ///
+    /// # Errors
+    /// `EHDFERR` if there is no such object.
+    pub fn heap_get(&self, id: HeapId) -> Result<HeapObject> {
+        self.heap.get(id, &self.source)
     }
 }

@@ -1,4 +1,4 @@
-//! The index of a dataset's chunks, made anew after chunks were placed.
+//! Rebuilds the chunk index of a dataset after chunks were stored.
 
 use ferrocdf_bytes::Result;
 
@@ -13,12 +13,12 @@ use crate::messages::{ChunkIndex, ChunkedLayout, DataLayout};
 /// Node type of chunks in trees of version 1.
 const CHUNKS: u8 = 1;
 
-/// Bytes of a key of such a tree: size, mask, and the position of the chunk, the byte of the element last.
+/// Size of a key of such a tree in bytes: chunk size, filter mask, chunk offset in each dimension and in the element.
 fn key_size(layout: &ChunkedLayout) -> usize {
     8 + 8 * (layout.shape.len() + 1)
 }
 
-/// Makes the index anew if chunks were placed; `k` is half the children of a node of a version 1 B-tree.
+/// Rebuilds the index if chunks were stored; `k` is half the children of a node of a version 1 B-tree.
 pub(super) fn index(data: &mut Data, k: u16, build: &mut CommitBuilder<'_>) -> Result<()> {
     let Some(chunks) = data.store.as_ref().and_then(|store| store.changed()) else { return Ok(()) };
     if data.blocks.is_none() {
@@ -26,7 +26,7 @@ pub(super) fn index(data: &mut Data, k: u16, build: &mut CommitBuilder<'_>) -> R
     }
     let DataLayout::Chunked(layout) = &mut data.layout else { return Ok(()) };
     let old = data.blocks.get_or_insert_default();
-    // Chunks that are stored plainly for lying at the edge are told from others by their masks from now on.
+    // The filter mask of each edge chunk says from now on that it was stored without filters.
     layout.plain_edges = false;
     if layout.index == ChunkIndex::Implicit {
         return Ok(());
@@ -40,7 +40,7 @@ pub(super) fn index(data: &mut Data, k: u16, build: &mut CommitBuilder<'_>) -> R
     Ok(())
 }
 
-/// Where the committed index is.
+/// Returns the extents of the committed index.
 pub(super) fn blocks(data: &Data, k: u16, source: &Source) -> Result<Vec<Extent>> {
     if let Some(blocks) = &data.blocks {
         return Ok(blocks.clone());

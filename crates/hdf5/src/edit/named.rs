@@ -1,15 +1,15 @@
-//! Things with names, in the order in which they were made: links and attributes.
+//! Links or attributes by name and creation order.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// From this many things on, names are looked up in a hash table.
+/// The fewest items for which names are looked up in a hash table.
 const INDEXED_FROM: usize = 24;
 
-/// Things by name and by the number of their making; of two of one name the later one is found.
+/// Items by name and by creation order; of two items with one name the later is found.
 #[derive(Debug)]
 pub(super) struct Named<T> {
     things: BTreeMap<u64, (Vec<u8>, T)>,
-    /// The numbers by name, once there are many things.
+    /// The creation order by name, once there are many items.
     numbers: Option<HashMap<Vec<u8>, u64>>,
 }
 
@@ -20,12 +20,12 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    /// How many there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.things.len()
     }
 
-    /// The number of the thing of this name.
+    /// Returns the creation order of the item of this name.
     pub fn number(&self, name: &[u8]) -> Option<u64> {
         match &self.numbers {
             Some(numbers) => numbers.get(name).copied(),

@@ -1,14 +1,14 @@
-//! A note of the space in a file that is free, for who edits the file next.
+//! The free-space note: a list of the free extents in a file, for the next editor.
 //!
-//! It is ferrocdf's own and lies at the very end of the file, where nothing refers to it. Other writers pass over it: what they
-//! add comes behind, and then it is no note any more, since it does not end where the file does. Until then it stays true, for
-//! no other writer takes space inside a file that it has not given up itself, and an editor destroys the note with the first
-//! commit that may take what it calls free. Weighed: empty chunks in the header of the root
-//! group, which every reader passes over, but the HDF5 library fails on some of them when it edits that header.
+//! It is a structure of ferrocdf alone, at the very end of the file, where no address refers to it. Other writers ignore it: what
+//! they add lies behind it, and a note that does not end where the file ends is invalid. Until then the note stays true: no other
+//! writer uses space inside a file that it has not freed itself, and an editor destroys the note before the first commit
+//! that may use the listed space. Rejected: empty chunks in the header of the root group, which every reader skips, but the
+//! HDF5 library fails on some of them when it edits that header.
 //!
-//! A commit never ends a file behind bytes that look like the end of a note: an old one would be believed.
+//! A commit never ends a file behind bytes that look like the end of a note: a later editor would take an old note for a valid one.
 //!
-//! The checksum is begun with the address of the note, so that a note that was moved is none.
+//! The initial value of the checksum is the address of the note, so that a note at another address is invalid.
 #![deny(clippy::arithmetic_side_effects)]
 
 use ferrocdf_bytes::{Coder, Record, Result, lookup3};

@@ -1,4 +1,4 @@
-//! Objects in memory: a header, and what was looked at of links, attributes and elements.
+//! Objects in memory: a header, and links, attributes and elements as far as they were loaded.
 
 use ferrocdf_bytes::Result;
 
@@ -13,23 +13,23 @@ use crate::{Address, Source};
 #[derive(Debug)]
 pub(super) struct EditedObject {
     pub header: EditedHeader,
-    /// Whether it was deleted.
+    /// True if it was deleted.
     pub gone: bool,
-    /// Its attributes, once they were looked at.
+    /// Its attributes, if they were loaded.
     pub attributes: Option<EditedAttributes>,
-    /// Its links, once they were looked at.
+    /// Its links, if they were loaded.
     pub links: Option<EditedLinks>,
-    /// Its elements, once they were looked at.
+    /// Its elements, if they were loaded.
     pub data: Option<Box<Data>>,
 }
 
 impl EditedObject {
-    /// A new one with these messages.
+    /// Returns a new object with these messages.
     pub fn new(ordered: bool, messages: Vec<HeaderMessage>) -> EditedObject {
         EditedObject::of(EditedHeader::new(ordered, messages))
     }
 
-    /// The object whose header is at an address.
+    /// Reads the object whose header is at an address.
     pub fn read(source: &Source, at: Address) -> Result<EditedObject> {
         EditedHeader::read(source, at).map(EditedObject::of)
     }
@@ -38,7 +38,7 @@ impl EditedObject {
         EditedObject { header, gone: false, attributes: None, links: None, data: None }
     }
 
-    /// Where its header is, once that is known.
+    /// Returns the address of its header, if it has one.
     pub fn address(&self) -> Option<Address> {
         self.header.address()
     }

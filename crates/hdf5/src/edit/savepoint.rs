@@ -1,7 +1,7 @@
 //! Changes that are made all or not at all, in memory, before a commit.
 //!
-//! An open savepoint keeps the inverse of each change. Deleting objects, and giving up objects of the global heap, has no
-//! inverse and waits until the savepoint is released. So a rollback finds all that it needs in memory and does not fail.
+//! An open savepoint keeps the inverse of each change. Deletion of objects, and freeing of objects of the global heap, has no
+//! inverse and is deferred until the savepoint is released. So a rollback needs no I/O and does not fail.
 //!
 //! Not covered: elements and extents of older datasets, and [`Editor::move_link`].
 
@@ -18,11 +18,11 @@ pub(super) struct Savepoint {
     objects: usize,
     /// In the order in which they were made.
     changes: Vec<Change>,
-    /// Objects of the global heap to be given up.
+    /// Objects of the global heap to be freed.
     freed: Vec<HeapId>,
 }
 
-/// A change, and what undoing it needs. Links and attributes that were taken away still count as uses of their objects and
+/// A change, and the state that undoing it needs. Removed links and attributes still count as references to their objects and
 /// committed datatypes.
 pub(super) enum Change {
     /// A new link.
@@ -120,14 +120,14 @@ impl Editor {
         })
     }
 
-    /// Notes a change, if a savepoint is open.
+    /// Records a change, if a savepoint is open.
     pub(super) fn note_change(&mut self, change: impl FnOnce() -> Change) {
         if let Some(savepoint) = &mut self.savepoint {
             savepoint.changes.push(change());
         }
     }
 
-    /// Puts off giving up an object of the global heap, if a savepoint is open. Returns whether it did.
+    /// Defers freeing an object of the global heap, if a savepoint is open. Returns true if it did.
     pub(super) fn frees_later(&mut self, id: HeapId) -> bool {
         self.savepoint.as_mut().map(|savepoint| savepoint.freed.push(id)).is_some()
     }
