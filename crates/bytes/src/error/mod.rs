@@ -100,7 +100,7 @@ impl Error {
         self
     }
 
-    /// Puts the path of a group or variable before its text. [`Details::path`] returns the innermost path.
+    /// Puts the path of a group or variable before its text. [`Error::path`] returns the innermost path.
     #[must_use]
     #[cold]
     pub fn at_path(self, path: impl fmt::Display) -> Self {

@@ -55,7 +55,8 @@ fn error_of_too_few_extents_names_the_dimensions_of_the_variable() {
     let inner = file.root_mut().group_mut("/a/b").unwrap();
     let words = "/a/b/v: 1 extent for a variable of 2 dimensions (\"x\", \"y\")";
     let variable = inner.variable_mut("v").unwrap();
-    for (code, what) in [message(variable.get_values::<i32>(..1)), message(variable.put_values(&[1, 2], ..1))]
+    for (code, what) in
+        [message(variable.get_values::<i32, _>(..1)), message(variable.put_values(&[1, 2], ..1))]
     {
         assert_eq!(code, Code::EINVALCOORDS);
         assert!(what.ends_with(words), "{what}");
