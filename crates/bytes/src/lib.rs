@@ -6,10 +6,9 @@
 #![forbid(unsafe_code)]
 
 mod coder;
-pub mod errno;
 mod error;
 mod lookup3;
 
 pub use coder::{Bytes, Coder, Decoder, Dumper, Encoder, Order, Record, Sizer};
-pub use error::{Code, Context, Details, Error, ErrorKind, Result};
+pub use error::{Code, Context, Details, Error, ErrorKind, Result, errno};
 pub use lookup3::lookup3;

@@ -1,9 +1,10 @@
 //! The error numbers of netCDF: for each its name, the kind of its errors, and the text of `nc_strerror`.
 
+pub mod errno;
+
 use std::fmt;
 
 use super::ErrorKind;
-use crate::errno;
 
 /// A netCDF error number: negative for the codes of `netcdf.h`, positive for `errno` of the system.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

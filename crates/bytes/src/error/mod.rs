@@ -6,15 +6,13 @@
 mod code;
 mod kind;
 
-pub use code::Code;
+pub use code::{Code, errno};
 pub use kind::ErrorKind;
 
 use std::fmt;
 use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
-
-use crate::errno;
 
 /// The result of every fallible operation in ferrocdf.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

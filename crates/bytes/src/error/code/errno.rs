@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::Code;
+use super::Code;
 
 macro_rules! errnos {
     ($($name:ident = $c:ident, $number:literal, $kind:ident, $text:literal;)*) => {
