@@ -41,6 +41,18 @@ pub fn find(name: &[u8]) -> Option<Format> {
     KINDS.iter().find(|(known, _)| known.as_bytes() == name).map(|&(_, format)| format)
 }
 
+/// The name of each kind, for messages.
+pub fn names() -> Vec<&'static str> {
+    let mut seen = Vec::new();
+    let first_of_format = |(name, format): &(&'static str, Format)| {
+        let is_new = !seen.contains(format);
+        seen.push(*format);
+        is_new.then_some(*name)
+    };
+    let kinds = KINDS.iter().filter_map(first_of_format);
+    kinds.chain(["nczarr", "nczarr2", "zarr", "zarr2"]).collect()
+}
+
 /// True for the format of a Zarr store.
 pub fn is_zarr(format: Format) -> bool {
     matches!(format.container(), Container::ZarrV2 | Container::ZarrV3)

@@ -4,7 +4,7 @@
 pub mod getopt;
 pub mod info;
 mod input;
-mod kinds;
+pub mod kinds;
 pub mod nccopy;
 pub mod ncdump;
 pub mod ncgen;

@@ -1,9 +1,10 @@
 //! Definition of user-defined types.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Class, Field, GroupId, Model, Name, Type, UserType};
+use ferrocdf_model::{Atomic, Class, Field, GroupId, Model, Name, Type, UserType};
 
 use super::paths::check_link;
 use super::{GroupMut, NetcdfType};
@@ -67,9 +68,25 @@ impl GroupMut<'_> {
         name: &str,
         members: &[(&str, T)],
     ) -> Result<Type> {
+        let members: Vec<(&str, i128)> = members.iter().map(|&(name, value)| (name, value.into())).collect();
+        self.add_enum_type_of(T::ATOMIC, name, &members)
+    }
+
+    /// Defines a type of integers of which some have names, of a type that is known when the program runs.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` for a type without integers; `NC_ERANGE` for a value that it does not hold.
+    pub fn add_enum_type_of(&self, base: Atomic, name: &str, members: &[(&str, i128)]) -> Result<Type> {
         self.define_type(name, |model| {
-            let members = members.iter().map(|&(name, value)| Ok((model.name(name)?, value.into())));
+            let range = integers(base).ok_or_else(|| {
+                Error::new(Code::EBADTYPE, format!("{} has no integers", base.cdl_name()))
+            })?;
+            let members = members.iter().map(|&(name, value)| Ok((model.name(name)?, value)));
             let members: Vec<(Name, i128)> = members.collect::<Result<_>>()?;
+            if let Some((name, value)) = members.iter().find(|(_, value)| !range.contains(value)) {
+                let what = format!("member \"{name}\": {value} is no {}", base.cdl_name());
+                return Err(Error::new(Code::ERANGE, what));
+            }
             check_members(members.iter().map(|(name, _)| name))?;
             let mut values = HashSet::new();
             match members.iter().find(|(_, value)| !values.insert(*value)) {
@@ -77,7 +94,7 @@ impl GroupMut<'_> {
                     Code::EINVAL,
                     format!("member \"{name}\": another one has the value {value}"),
                 )),
-                None => Ok(Class::Enum { base: T::ATOMIC, members }),
+                None => Ok(Class::Enum { base, members }),
             }
         })
     }
@@ -92,6 +109,21 @@ impl GroupMut<'_> {
         })?;
         Ok(Type::User(id))
     }
+}
+
+/// Returns the integers that a type holds; `None` for floats and text.
+fn integers(atomic: Atomic) -> Option<RangeInclusive<i128>> {
+    Some(match atomic {
+        Atomic::Byte => i8::MIN.into()..=i8::MAX.into(),
+        Atomic::Short => i16::MIN.into()..=i16::MAX.into(),
+        Atomic::Int => i32::MIN.into()..=i32::MAX.into(),
+        Atomic::Int64 => i64::MIN.into()..=i64::MAX.into(),
+        Atomic::Ubyte => 0..=u8::MAX.into(),
+        Atomic::Ushort => 0..=u16::MAX.into(),
+        Atomic::Uint => 0..=u32::MAX.into(),
+        Atomic::Uint64 => 0..=u64::MAX.into(),
+        Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String => return None,
+    })
 }
 
 /// Checks that fields or members have names that differ, and that there are some: other programs open no file with a type without.

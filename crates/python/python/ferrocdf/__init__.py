@@ -1,0 +1,61 @@
+"""netCDF, HDF5, HDF4 and Zarr as NumPy arrays.
+
+>>> import ferrocdf
+>>> with ferrocdf.open("crabs.nc", "w") as data:
+...     coolness = data.create_variable("coolness", dimensions=["time", "crab"], data=[[1.0, 2.5], [0.5, 4.0]], attrs={"units": "kelvin"})
+>>> data = ferrocdf.open("crabs.nc")
+>>> data["coolness"][:, 1]
+array([2.5, 4. ])
+>>> data["coolness"].attrs["units"]
+'kelvin'
+
+Any number of threads may read and write at once; the interpreter is free meanwhile. Environment variables as for the other faces of the
+library: ``FERROCDF_THREADS``, ``FERROCDF_CACHE``.
+"""
+
+from ._errors import (
+    AlreadyExists,
+    Conflict,
+    Corrupt,
+    Error,
+    FilterError,
+    InvalidArgument,
+    InvalidState,
+    IoError,
+    NetworkError,
+    NotFound,
+    OutOfBounds,
+    OutOfMemory,
+    PermissionDenied,
+    UnknownFormat,
+    Unsupported,
+    WrongType,
+)
+from ._mappings import Attributes
+from ._objects import Dataset, Dimension, Group, Type, Variable, open
+
+__all__ = [
+    "AlreadyExists",
+    "Attributes",
+    "Conflict",
+    "Corrupt",
+    "Dataset",
+    "Dimension",
+    "Error",
+    "FilterError",
+    "Group",
+    "InvalidArgument",
+    "InvalidState",
+    "IoError",
+    "NetworkError",
+    "NotFound",
+    "OutOfBounds",
+    "OutOfMemory",
+    "PermissionDenied",
+    "Type",
+    "UnknownFormat",
+    "Unsupported",
+    "Variable",
+    "WrongType",
+    "open",
+]

@@ -1,0 +1,193 @@
+//! Writing arrays to variables.
+
+use ferrocdf::{Code, Error, FileMut, In, Model, RangeCheck, Selection, Type, VarId};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PySlice, PyTuple};
+
+use crate::data_types::atomic_of;
+use crate::handles::Handle;
+use crate::indexing::{After, Axis, AxisIndex, ReadPlan, parse};
+use crate::memory::{as_array, bytes, contiguous, numpy_function};
+use crate::read::kind_in_memory;
+use crate::values::{as_numbers, of_objects, positions};
+
+/// Writes an array, or what becomes one, to the elements that an index expression names. It is broadcast as NumPy does it; dimensions
+/// that grow become long enough.
+pub(crate) fn write<'py>(
+    py: Python<'py>,
+    variable: &Handle<VarId>,
+    key: &Bound<'py, PyAny>,
+    values: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let (model, axes) = variable.read(py, |file, id| {
+        Ok((file.model(), file.look(|model| axes(model, id))))
+    })?;
+    let ty = model.var(variable.id()).ty;
+    let array = as_given(values, &model, ty)?;
+    let mut indices = parse(key, &axes)?;
+    open_ends(&mut indices, &axes, array.shape());
+    let plan = ReadPlan::new(&indices);
+    let array = to_order_of_plan(&array, &plan)?;
+    let selections = match plan.single() {
+        Some(selection) => vec![(vec![0; plan.counts.len()], selection)],
+        None => plan.selections(),
+    };
+    for (into, selection) in selections {
+        if selection.elements() == Some(0) {
+            continue;
+        }
+        let part = part(&array, &into, &selection)?;
+        write_part(py, variable, &model, ty, &selection, &part)?;
+    }
+    Ok(())
+}
+
+/// Returns the dimensions of a variable as it is written.
+fn axes(model: &Model, id: VarId) -> Vec<Axis> {
+    let dims = model.var(id).dims.iter().map(|&dim| model.dim(dim));
+    dims.map(|dim| Axis { len: dim.len, grows: dim.unlimited }).collect()
+}
+
+/// Returns the values as an array. Text for a `char` variable becomes its characters.
+fn as_given<'py>(values: &Bound<'py, PyAny>, model: &Model, ty: Type) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = values.py();
+    if let Ok(array) = values.cast::<PyUntypedArray>() {
+        return Ok(array.clone());
+    }
+    if kind_in_memory(model, ty).is_some() {
+        return as_array(values);
+    }
+    // A list of strings, lists or tuples is an array of objects, not of their parts.
+    let of = crate::data_types::data_type(py, model, ty)?;
+    if of.kind() != b'O' {
+        let keywords = pyo3::types::PyDict::new(py);
+        keywords.set_item("dtype", of)?;
+        return Ok(numpy_function!(py, "asarray")?.call((values,), Some(&keywords))?.cast_into()?);
+    }
+    let is_list_of_strings = ty == Type::Atomic(ferrocdf::Atomic::String);
+    if is_list_of_strings {
+        return Ok(numpy_function!(py, "asarray")?.call1((values, "O"))?.cast_into()?);
+    }
+    let array = crate::memory::empty(py, &[], &of)?;
+    array.set_item(PyTuple::empty(py), values)?;
+    Ok(array)
+}
+
+/// Makes open slices of dimensions that grow as long as the array needs.
+fn open_ends(indices: &mut [AxisIndex], axes: &[Axis], shape: &[usize]) {
+    let with_dimension = indices.iter_mut().zip(axes).filter(|(index, _)| !matches!(index, AxisIndex::One(_)));
+    // Broadcasting aligns the last dimensions.
+    let with_dimension: Vec<_> = with_dimension.collect();
+    let lens = shape.iter().rev();
+    for ((index, axis), &len) in with_dimension.into_iter().rev().zip(lens) {
+        if let AxisIndex::Run { count, reversed: false, open_end: true, .. } = index {
+            let needed = len as u64;
+            if axis.grows && needed > *count && (needed > 1 || *count == 0) {
+                *count = needed;
+            }
+        }
+    }
+}
+
+/// Broadcasts an array to the shape of an index expression, and returns it with a dimension for each of the variable, in rising order.
+fn to_order_of_plan<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    plan: &ReadPlan,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = array.py();
+    let lens = |after: &After, count: u64| if let After::Take(list) = after { list.len() as u64 } else { count };
+    let kept = plan.after.iter().zip(&plan.counts).filter(|(after, _)| **after != After::Drop);
+    let wanted: Vec<u64> = kept.map(|(after, &count)| lens(after, count)).collect();
+    // As NumPy assigns: leading dimensions of length 1 may be too many.
+    let mut given = array.clone().into_any();
+    while given.getattr("ndim")?.extract::<usize>()? > wanted.len() && given.getattr("shape")?.get_item(0)?.extract::<usize>()? == 1 {
+        given = given.get_item(0)?;
+    }
+    let shape = PyTuple::new(py, &wanted)?;
+    let broadcast = numpy_function!(py, "broadcast_to")?.call1((&given, shape)).map_err(|_| {
+        let what = format!("values of shape {:?} cannot be broadcast to the shape {wanted:?} of the selection", array.shape());
+        PyValueError::new_err(what)
+    })?;
+    let parts = plan.after.iter().map(|after| {
+        Ok(match after {
+            After::Drop => py.None().into_bound(py),
+            After::Reverse => PySlice::full(py).get_type().call1((py.None(), py.None(), -1))?,
+            After::Keep | After::Take(_) => PySlice::full(py).into_any(),
+        })
+    });
+    let mut parts = parts.collect::<PyResult<Vec<_>>>()?;
+    parts.push(PyEllipsis::get(py).to_owned().into_any());
+    let mut result = broadcast.get_item(PyTuple::new(py, parts)?)?;
+    for (dim, after) in plan.after.iter().enumerate() {
+        if let After::Take(list) = after {
+            // Of an index that is named twice the last value stays, as in NumPy.
+            let mut last = vec![0; usize::try_from(plan.counts[dim]).unwrap_or(usize::MAX)];
+            list.iter().enumerate().for_each(|(at, &position)| last[position as usize] = at as u64);
+            result = result.call_method1("take", (positions(py, &last), dim))?;
+        }
+    }
+    Ok(result.cast_into()?)
+}
+
+/// Returns the part of an array that a selection is written from.
+fn part<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    from: &[u64],
+    selection: &Selection,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = array.py();
+    let is_whole = array.shape().iter().zip(&selection.count).all(|(&len, &count)| len as u64 == count);
+    if is_whole {
+        return Ok(array.clone());
+    }
+    let slices = from.iter().zip(&selection.count).map(|(&at, &count)| PySlice::new(py, at as isize, (at + count) as isize, 1));
+    Ok(array.get_item(PyTuple::new(py, slices)?)?.cast_into()?)
+}
+
+fn write_part(
+    py: Python<'_>,
+    variable: &Handle<VarId>,
+    model: &Model,
+    ty: Type,
+    selection: &Selection,
+    array: &Bound<'_, PyUntypedArray>,
+) -> PyResult<()> {
+    let check = |fit: RangeCheck| match fit {
+        RangeCheck::InRange => Ok(()),
+        RangeCheck::OutOfRange => {
+            let name = &model.var(variable.id()).name;
+            let what = format!("{name}: a value does not fit the type of the variable; the others were written");
+            Err(Error::new(Code::ERANGE, what))
+        }
+    };
+    let from = atomic_of(&array.dtype()).and_then(ferrocdf::kind_of);
+    let Some(kind) = from.filter(|_| kind_in_memory(model, ty).is_some()) else {
+        let values = of_objects(contiguous(array, None)?.as_any(), model, ty)?;
+        return variable.write(py, |file: &FileMut, id| match &values {
+            values @ (ferrocdf::Values::String(_) | ferrocdf::Values::User(..)) => {
+                check(file.write_trees(id, selection, values)?)
+            }
+            values => check(file.write_values(id, &selection.start, &selection.count, values)?),
+        });
+    };
+    let array = as_numbers(array)?;
+    // Elements that are the same in memory (a number that was broadcast) or lie far apart are taken where they are.
+    let size = array.dtype().itemsize() as isize;
+    let is_mapped = !array.is_c_contiguous()
+        && array.strides().iter().all(|stride| *stride >= 0 && stride % size == 0)
+        && array.strides().contains(&0);
+    if is_mapped {
+        let strides: Vec<isize> = array.strides().iter().map(|stride| stride / size).collect();
+        let reach = array.shape().iter().zip(&strides).map(|(&len, &stride)| (len - 1) * stride as usize).sum::<usize>() + 1;
+        // SAFETY: the elements of the array lie from its data pointer on, the last one `reach` elements further at most, since no stride
+        // is negative and no dimension is empty; numbers are not objects.
+        let memory = unsafe { crate::memory::reachable_bytes(&array, reach) };
+        return variable.write(py, |file, id| check(file.write(id, selection, In::raw(kind, memory).mapped(0, &strides))?));
+    }
+    let array = contiguous(&array, None)?;
+    // SAFETY: the array is contiguous and holds numbers.
+    let memory = unsafe { bytes(&array) };
+    variable.write(py, |file, id| check(file.write(id, selection, In::raw(kind, memory))?))
+}
