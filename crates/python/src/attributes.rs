@@ -33,7 +33,11 @@ pub(crate) fn names<O: HasAttributes>(py: Python<'_>, of: &Handle<O>) -> PyResul
 }
 
 /// Returns the value of an attribute.
-pub(crate) fn get<'py, O: HasAttributes>(py: Python<'py>, of: &Handle<O>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn get<'py, O: HasAttributes>(
+    py: Python<'py>,
+    of: &Handle<O>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let (model, found) = of.read(py, |file, id| {
         let model = file.model();
         let failure = model.attrs(id.owner()).failure().cloned();
@@ -72,7 +76,9 @@ pub(crate) fn put<O: HasAttributes>(
     let ty = match (owner, meant) {
         (Owner::Var(var), None) if name == "_FillValue" => Some(model.var(var).ty),
         (_, None) => None,
-        (Owner::Var(var), Some(meant)) => Some(crate::data_types::type_of(&model, model.var(var).group, meant)?),
+        (Owner::Var(var), Some(meant)) => {
+            Some(crate::data_types::type_of(&model, model.var(var).group, meant)?)
+        }
         (Owner::Group(group), Some(meant)) => Some(crate::data_types::type_of(&model, group, meant)?),
     };
     let values = of_attribute(value, &model, ty)?;

@@ -127,7 +127,9 @@ pub(crate) fn atomic_of(of: &Bound<'_, PyArrayDescr>) -> Option<Atomic> {
 
 /// Returns the data type that memory must have for a number to be taken as it is: of this machine's byte order, and of a type that netCDF
 /// has. `None` if it has it already.
-pub(crate) fn to_convert_to<'py>(of: &Bound<'py, PyArrayDescr>) -> PyResult<Option<Bound<'py, PyArrayDescr>>> {
+pub(crate) fn to_convert_to<'py>(
+    of: &Bound<'py, PyArrayDescr>,
+) -> PyResult<Option<Bound<'py, PyArrayDescr>>> {
     let py = of.py();
     let is_foreign = matches!((of.kind(), of.itemsize()), (b'b', 1) | (b'f', 2));
     if !is_foreign && of.is_native_byteorder() != Some(false) {
@@ -154,19 +156,28 @@ pub(crate) fn type_of(model: &Model, group: GroupId, meant: &Bound<'_, PyAny>) -
         return Ok(Atomic::String.into());
     }
     let unknown = |_| {
-        let what = format!("{} is no type of this dataset, and NumPy has no data type of this name", shown(meant));
+        let what =
+            format!("{} is no type of this dataset, and NumPy has no data type of this name", shown(meant));
         PyTypeError::new_err(what)
     };
     let of = PyArrayDescr::new(py, meant).map_err(unknown)?;
     if let Some(id) = user_type_like(model, &of)? {
         return Ok(Type::User(id));
     }
-    let is_text = || of.getattr("metadata")?.get_item("vlen")?.is(py.get_type::<PyString>()).then_some(()).ok_or_else(|| PyTypeError::new_err(""));
+    let is_text = || {
+        of.getattr("metadata")?
+            .get_item("vlen")?
+            .is(py.get_type::<PyString>())
+            .then_some(())
+            .ok_or_else(|| PyTypeError::new_err(""))
+    };
     match atomic_of(&of) {
         Some(atomic) => Ok(atomic.into()),
         None if of.kind() == b'O' && is_text().is_ok() => Ok(Atomic::String.into()),
         None => {
-            let what = format!("no type of this dataset is like {of}; make one with create_type, or use str for text");
+            let what = format!(
+                "no type of this dataset is like {of}; make one with create_type, or use str for text"
+            );
             Err(PyTypeError::new_err(what))
         }
     }

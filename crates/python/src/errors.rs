@@ -35,7 +35,8 @@ pub(crate) fn exception(error: Error) -> PyErr {
     Python::attach(|py| {
         static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let made = || -> PyResult<PyErr> {
-            let module = MODULE.get_or_try_init(py, || py.import("ferrocdf._errors").map(|m| m.into_any().unbind()))?;
+            let module = MODULE
+                .get_or_try_init(py, || py.import("ferrocdf._errors").map(|m| m.into_any().unbind()))?;
             let class = module.bind(py).getattr(class(error.kind()))?;
             let exception = class.call1((error.to_string(), error.code.0, error.path()))?;
             Ok(PyErr::from_value(exception))

@@ -91,19 +91,24 @@ impl Group {
 
     /// The group that this one is in; None for the root group.
     fn _parent(&self, py: Python<'_>) -> PyResult<Option<Group>> {
-        let parent = self.0.read(py, |file, id| Ok(file.group(&path(file, id))?.parent().map(|group| group.id())))?;
+        let parent =
+            self.0.read(py, |file, id| Ok(file.group(&path(file, id))?.parent().map(|group| group.id())))?;
         Ok(parent.map(|parent| Group(self.0.other(py, parent))))
     }
 
     fn _group_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.0.read(py, |file, id| {
-            Ok(file.look(|model| model.group(id).groups.iter().map(|&id| model.group(id).name.to_string()).collect()))
+            Ok(file.look(|model| {
+                model.group(id).groups.iter().map(|&id| model.group(id).name.to_string()).collect()
+            }))
         })
     }
 
     fn _variable_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.0.read(py, |file, id| {
-            Ok(file.look(|model| model.group(id).vars.iter().map(|&id| model.var(id).name.to_string()).collect()))
+            Ok(file.look(|model| {
+                model.group(id).vars.iter().map(|&id| model.var(id).name.to_string()).collect()
+            }))
         })
     }
 
@@ -279,10 +284,13 @@ impl Group {
         let model = self.0.read(py, |file, _| Ok(file.model()))?;
         let base = match type_of(&model, self.0.id(), base)? {
             Type::Atomic(base) => base,
-            Type::User(_) => return Err(PyValueError::new_err("an enumeration is made of a type of integers")),
+            Type::User(_) => {
+                return Err(PyValueError::new_err("an enumeration is made of a type of integers"));
+            }
         };
         self.0.write(py, |file, id| {
-            let members: Vec<(&str, i128)> = members.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+            let members: Vec<(&str, i128)> =
+                members.iter().map(|(name, value)| (name.as_str(), *value)).collect();
             writable(file, id)?.add_enum_type_of(base, name, &members).map(drop)
         })
     }
@@ -317,7 +325,9 @@ fn endian_of(name: &str) -> PyResult<Option<Endian>> {
         "native" => Ok(None),
         "little" => Ok(Some(Endian::Little)),
         "big" => Ok(Some(Endian::Big)),
-        _ => Err(PyValueError::new_err(format!("\"{name}\" is no byte order: \"native\", \"little\" and \"big\" are"))),
+        _ => Err(PyValueError::new_err(format!(
+            "\"{name}\" is no byte order: \"native\", \"little\" and \"big\" are"
+        ))),
     }
 }
 
@@ -327,7 +337,8 @@ fn quantize_of((name, digits): (String, u32)) -> PyResult<Quantize> {
         "GranularBitRound" => Quantization::GranularBitRound,
         "BitRound" => Quantization::BitRound,
         _ => {
-            let what = format!("\"{name}\" is no way to quantize: BitGroom, GranularBitRound and BitRound are");
+            let what =
+                format!("\"{name}\" is no way to quantize: BitGroom, GranularBitRound and BitRound are");
             return Err(PyValueError::new_err(what));
         }
     };

@@ -80,14 +80,18 @@ fn whole(axis: &Axis) -> AxisIndex {
 
 fn parse_axis(part: &Bound<'_, PyAny>, dim: usize, axis: Axis) -> PyResult<AxisIndex> {
     if part.is_none() {
-        return Err(index_error("None adds no dimension here: read first, then index the array with numpy.newaxis"));
+        return Err(index_error(
+            "None adds no dimension here: read first, then index the array with numpy.newaxis",
+        ));
     }
     if let Ok(slice) = part.cast::<PySlice>() {
         return parse_slice(slice, axis);
     }
     // Python counts `True` among the integers; as an index it is a mistake.
     if part.is_instance_of::<PyBool>() {
-        return Err(index_error(format!("the index of dimension {dim} is one truth value; a boolean list has one for each element")));
+        return Err(index_error(format!(
+            "the index of dimension {dim} is one truth value; a boolean list has one for each element"
+        )));
     }
     if part.is_instance_of::<PyInt>() || part.hasattr("__index__")? && !part.hasattr("__len__")? {
         let index = numpy_index(part)?;
@@ -123,7 +127,10 @@ fn one(index: i64, dim: usize, axis: Axis) -> PyResult<u64> {
     let from_end = index.unsigned_abs();
     let found = if index < 0 { axis.len.checked_sub(from_end) } else { Some(from_end) };
     found.filter(|&at| at < axis.len || axis.grows && index >= 0).ok_or_else(|| {
-        PyIndexError::new_err(format!("index {index} is out of bounds for dimension {dim} of length {}", axis.len))
+        PyIndexError::new_err(format!(
+            "index {index} is out of bounds for dimension {dim} of length {}",
+            axis.len
+        ))
     })
 }
 
@@ -158,7 +165,11 @@ fn parse_slice(slice: &Bound<'_, PySlice>, axis: Axis) -> PyResult<AxisIndex> {
 
 fn parse_mask(array: &Bound<'_, PyUntypedArray>, dim: usize, axis: Axis) -> PyResult<AxisIndex> {
     if array.len() as u64 != axis.len {
-        let what = format!("the boolean index of dimension {dim} has {} elements, the dimension {}", array.len(), axis.len);
+        let what = format!(
+            "the boolean index of dimension {dim} has {} elements, the dimension {}",
+            array.len(),
+            axis.len
+        );
         return Err(index_error(what));
     }
     let found = numpy_function!(array.py(), "flatnonzero")?.call1((array,))?;
@@ -185,7 +196,9 @@ fn runs(list: &[u64]) -> Vec<AxisRun> {
             Some(run) if run.into.end - run.into.start == 1 && index > run.start => {
                 (run.stride, run.into.end) = (index - run.start, at + 1);
             }
-            Some(run) if index == run.start + (run.into.end - run.into.start) * run.stride && index > run.start => {
+            Some(run)
+                if index == run.start + (run.into.end - run.into.start) * run.stride && index > run.start =>
+            {
                 run.into.end = at + 1;
             }
             _ => runs.push(AxisRun { into: at..at + 1, start: index, stride: 1 }),

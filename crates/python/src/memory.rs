@@ -10,7 +10,9 @@ use pyo3::types::PyDict;
 macro_rules! numpy_function {
     ($py:expr, $name:literal) => {{
         static FOUND: pyo3::sync::PyOnceLock<Py<PyAny>> = pyo3::sync::PyOnceLock::new();
-        FOUND.get_or_try_init($py, || $py.import("numpy")?.getattr($name).map(Bound::unbind)).map(|found| found.bind($py))
+        FOUND
+            .get_or_try_init($py, || $py.import("numpy")?.getattr($name).map(Bound::unbind))
+            .map(|found| found.bind($py))
     }};
 }
 pub(crate) use numpy_function;
@@ -57,7 +59,9 @@ pub(crate) fn check_writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> 
         return Err(PyValueError::new_err("the array for the values is read-only"));
     }
     if !array.is_c_contiguous() {
-        return Err(PyValueError::new_err("the array for the values is not contiguous in C order; read into a new one"));
+        return Err(PyValueError::new_err(
+            "the array for the values is not contiguous in C order; read into a new one",
+        ));
     }
     Ok(())
 }
@@ -73,7 +77,9 @@ pub(crate) unsafe fn bytes_mut<'a>(array: &'a Bound<'_, PyUntypedArray>) -> &'a 
         return &mut [];
     }
     // SAFETY: the elements of a contiguous array are `len` bytes from its data pointer on, and live as long as it does.
-    unsafe { std::slice::from_raw_parts_mut((*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast(), len) }
+    unsafe {
+        std::slice::from_raw_parts_mut((*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast(), len)
+    }
 }
 
 /// Returns the bytes of an array to read from.
@@ -92,5 +98,10 @@ pub(crate) unsafe fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> &'a [u8]
 /// As for [`bytes`], but that the array need not be contiguous: so many elements lie there in one piece of memory.
 pub(crate) unsafe fn reachable_bytes<'a>(array: &'a Bound<'_, PyUntypedArray>, elements: usize) -> &'a [u8] {
     // SAFETY: as this function says.
-    unsafe { std::slice::from_raw_parts((*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast(), elements * array.dtype().itemsize()) }
+    unsafe {
+        std::slice::from_raw_parts(
+            (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast(),
+            elements * array.dtype().itemsize(),
+        )
+    }
 }

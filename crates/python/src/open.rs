@@ -47,7 +47,12 @@ pub(crate) fn open(
 /// Opens a dataset for reading and writing.
 #[pyfunction]
 #[pyo3(signature = (location, *, durable = None, merge = false))]
-pub(crate) fn append(py: Python<'_>, location: std::ffi::OsString, durable: Option<bool>, merge: bool) -> PyResult<OpenFile> {
+pub(crate) fn append(
+    py: Python<'_>,
+    location: std::ffi::OsString,
+    durable: Option<bool>,
+    merge: bool,
+) -> PyResult<OpenFile> {
     let mut options = AppendOptions::default().merge(merge);
     options.durable = durable.unwrap_or(options.durable);
     let opened = py.detach(|| FileMut::append_at(&parse(&location)?, &options));

@@ -1,7 +1,7 @@
 //! An open file, which all Python objects of it share.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ferrocdf::{Code, Error, ErrorKind, File, FileMut, Result};
 use pyo3::prelude::*;
@@ -58,7 +58,11 @@ impl OpenFile {
     }
 
     /// Runs `work` on the file, with the interpreter detached.
-    pub(crate) fn read<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&File) -> Result<R> + Send) -> PyResult<R> {
+    pub(crate) fn read<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&File) -> Result<R> + Send,
+    ) -> PyResult<R> {
         py.detach(|| work(self.lock().file()?)).map_err(exception)
     }
 
@@ -77,7 +81,11 @@ impl OpenFile {
     }
 
     /// Runs `work`, which removes something from the file. Python objects that were made before are stale afterwards.
-    pub(crate) fn remove(&self, py: Python<'_>, work: impl FnOnce(&mut FileMut) -> Result<()> + Send) -> PyResult<()> {
+    pub(crate) fn remove(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut FileMut) -> Result<()> + Send,
+    ) -> PyResult<()> {
         let done = py.detach(|| {
             let mut access = self.lock_alone();
             work(access.file_mut()?)?;

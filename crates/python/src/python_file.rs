@@ -29,7 +29,10 @@ impl PythonFile {
             wrong.set_cause(object.py(), Some(error));
             wrong
         })?;
-        let name = object.getattr("name").and_then(|name| name.extract()).unwrap_or_else(|_| "file object".to_string());
+        let name = object
+            .getattr("name")
+            .and_then(|name| name.extract())
+            .unwrap_or_else(|_| "file object".to_string());
         Ok(PythonFile { object: object.clone().unbind(), name, size, position: Mutex::new(()) })
     }
 }
@@ -59,7 +62,9 @@ impl Blob for PythonFile {
             }
             Ok(filled)
         })
-        .map_err(|error: PyErr| Error::new(Code::EIO, format!("{}: reading at byte {at} failed: {error}", self.name)))
+        .map_err(|error: PyErr| {
+            Error::new(Code::EIO, format!("{}: reading at byte {at} failed: {error}", self.name))
+        })
     }
 
     fn name(&self) -> String {

@@ -34,7 +34,9 @@ pub(crate) fn read<'py>(
         }
         (Some(kind), Some(out)) => {
             check_out(&out, &plan)?;
-            if out.dtype().is_equiv_to(&data_type(py, &model, ty)?) && plan.after.iter().all(|after| matches!(after, After::Keep | After::Drop)) {
+            if out.dtype().is_equiv_to(&data_type(py, &model, ty)?)
+                && plan.after.iter().all(|after| matches!(after, After::Keep | After::Drop))
+            {
                 check_writable(&out)?;
                 fill(py, variable, &plan, kind, &out)?;
             } else {
@@ -80,12 +82,16 @@ pub(crate) fn kind_in_memory(model: &Model, ty: Type) -> Option<Kind> {
 
 fn check_out(out: &Bound<'_, PyUntypedArray>, plan: &ReadPlan) -> PyResult<()> {
     let kept = plan.after.iter().zip(&plan.counts).filter(|(after, _)| **after != After::Drop);
-    let wanted: Vec<u64> = kept.map(|(after, &count)| if let After::Take(list) = after { list.len() as u64 } else { count }).collect();
+    let wanted: Vec<u64> = kept
+        .map(|(after, &count)| if let After::Take(list) = after { list.len() as u64 } else { count })
+        .collect();
     let given: Vec<u64> = out.shape().iter().map(|&len| len as u64).collect();
     if given == wanted {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!("the array for the values has the shape {given:?}, the selection {wanted:?}")))
+    Err(PyValueError::new_err(format!(
+        "the array for the values has the shape {given:?}, the selection {wanted:?}"
+    )))
 }
 
 /// Reads numbers into an array of the counts of a plan, or of those that are kept.
@@ -117,7 +123,8 @@ fn strides(counts: &[u64]) -> Result<Vec<isize>> {
     let mut strides = vec![1isize; counts.len()];
     for dim in (1..counts.len()).rev() {
         let stride = isize::try_from(counts[dim]).ok().and_then(|count| count.checked_mul(strides[dim]));
-        strides[dim - 1] = stride.ok_or_else(|| Error::new(Code::ENOMEM, "the elements do not fit in memory"))?;
+        strides[dim - 1] =
+            stride.ok_or_else(|| Error::new(Code::ENOMEM, "the elements do not fit in memory"))?;
     }
     Ok(strides)
 }
@@ -138,7 +145,10 @@ fn read_objects<'py>(
     let array = empty(py, shape, &data_type(py, model, ty)?)?;
     for (into, selection) in plan.selections() {
         let counts: Vec<usize> = selection.count.iter().map(|&count| count as usize).collect();
-        let slices = into.iter().zip(&counts).map(|(&at, &count)| PySlice::new(py, at as isize, (at as usize + count) as isize, 1));
+        let slices = into
+            .iter()
+            .zip(&counts)
+            .map(|(&at, &count)| PySlice::new(py, at as isize, (at as usize + count) as isize, 1));
         let target = PyTuple::new(py, slices)?;
         array.set_item(target, to_array(py, model, &read(selection)?, &counts)?)?;
     }

@@ -43,12 +43,18 @@ pub(crate) fn to_array<'py>(
 }
 
 /// Returns the value of an attribute: text as `str`, one number or string alone, several as an array or a list.
-pub(crate) fn to_attribute<'py>(py: Python<'py>, model: &Model, values: &Values) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_attribute<'py>(
+    py: Python<'py>,
+    model: &Model,
+    values: &Values,
+) -> PyResult<Bound<'py, PyAny>> {
     match values {
         Values::Char(text) => Ok(to_text(py, text).into_any()),
         Values::String(strings) => match &strings[..] {
             [text] => Ok(text_or_none(py, text.as_deref())),
-            strings => Ok(PyList::new(py, strings.iter().map(|text| text_or_none(py, text.as_deref())))?.into_any()),
+            strings => {
+                Ok(PyList::new(py, strings.iter().map(|text| text_or_none(py, text.as_deref())))?.into_any())
+            }
         },
         _ => {
             let array = to_array(py, model, values, &[values.len()])?;
@@ -75,10 +81,18 @@ fn text_or_none<'py>(py: Python<'py>, text: Option<&[u8]>) -> Bound<'py, PyAny> 
 }
 
 /// Returns one value of a user-defined type, one that is not flat or a part of one.
-fn user_to_object<'py>(py: Python<'py>, model: &Model, id: TypeId, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+fn user_to_object<'py>(
+    py: Python<'py>,
+    model: &Model,
+    id: TypeId,
+    value: &Value,
+) -> PyResult<Bound<'py, PyAny>> {
     match (&model.user_type(id).class, value) {
         (Class::Compound { fields, .. }, Value::Compound(values)) => {
-            let each = fields.iter().zip(values).map(|(field, value)| field_to_object(py, model, field.ty, &field.shape, value));
+            let each = fields
+                .iter()
+                .zip(values)
+                .map(|(field, value)| field_to_object(py, model, field.ty, &field.shape, value));
             Ok(PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)?.into_any())
         }
         (Class::Vlen(element), Value::Vlen(elements)) => list_to_object(py, model, *element, elements),
@@ -124,7 +138,11 @@ fn list_to_object<'py>(
 /// Returns the values that an object stands for, of the type that fits it; `wide_integers` says whether there are integers of 64 bits.
 pub(crate) fn of_attribute(object: &Bound<'_, PyAny>, model: &Model, ty: Option<Type>) -> PyResult<Values> {
     if let Some(ty) = ty {
-        return if ty == Type::Atomic(Atomic::Char) { text_of(object) } else { of_objects(object, model, ty) };
+        return if ty == Type::Atomic(Atomic::Char) {
+            text_of(object)
+        } else {
+            of_objects(object, model, ty)
+        };
     }
     if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
         return text_of(object);
@@ -141,7 +159,8 @@ pub(crate) fn of_attribute(object: &Bound<'_, PyAny>, model: &Model, ty: Option<
         }
     };
     // Integers of Python have no width.
-    let is_python_integer = object.is_instance_of::<pyo3::types::PyInt>() || object.is_instance_of::<PyList>();
+    let is_python_integer =
+        object.is_instance_of::<pyo3::types::PyInt>() || object.is_instance_of::<PyList>();
     if atomic == Atomic::Int64 && !model.format().holds(atomic) && is_python_integer {
         atomic = Atomic::Int;
     }
@@ -150,7 +169,10 @@ pub(crate) fn of_attribute(object: &Bound<'_, PyAny>, model: &Model, ty: Option<
 
 fn holds_text(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     let list: Vec<Bound<'_, PyAny>> = array.call_method0("ravel")?.call_method0("tolist")?.extract()?;
-    Ok(!list.is_empty() && list.iter().all(|item| item.is_none() || item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>()))
+    Ok(!list.is_empty()
+        && list.iter().all(|item| {
+            item.is_none() || item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>()
+        }))
 }
 
 fn text_of(object: &Bound<'_, PyAny>) -> PyResult<Values> {
@@ -183,7 +205,9 @@ pub(crate) fn of_objects(object: &Bound<'_, PyAny>, model: &Model, ty: Type) -> 
     let objects = list_of(object, &data_type(py, model, ty)?)?;
     match ty {
         Type::Atomic(_) => {
-            let strings = objects.iter().map(|text| if text.is_none() { Ok(None) } else { bytes_of_text(text).map(Some) });
+            let strings = objects
+                .iter()
+                .map(|text| if text.is_none() { Ok(None) } else { bytes_of_text(text).map(Some) });
             strings.collect::<PyResult<_>>().map(Values::String)
         }
         Type::User(id) => {
@@ -203,14 +227,19 @@ fn checked_cast<'py>(
     }
     let cast = contiguous(array, Some(wanted))?;
     let are_integers = |kind: u8| matches!(kind, b'i' | b'u' | b'b');
-    if are_integers(wanted.kind()) && !numpy_function!(array.py(), "array_equal")?.call1((array, &cast))?.extract()? {
+    if are_integers(wanted.kind())
+        && !numpy_function!(array.py(), "array_equal")?.call1((array, &cast))?.extract()?
+    {
         return Err(PyValueError::new_err(format!("a value does not fit the type {wanted}")));
     }
     Ok(cast)
 }
 
 /// Returns the elements of an array of objects or a list, one alone for another object.
-fn list_of<'py>(object: &Bound<'py, PyAny>, of: &Bound<'py, numpy::PyArrayDescr>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+fn list_of<'py>(
+    object: &Bound<'py, PyAny>,
+    of: &Bound<'py, numpy::PyArrayDescr>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return array.call_method0("ravel")?.call_method0("tolist")?.extract();
     }
@@ -238,7 +267,8 @@ fn user_of_object(object: &Bound<'_, PyAny>, model: &Model, id: TypeId) -> PyRes
                 let values = of_objects(&given, model, field.ty)?;
                 let wanted = nested::elements_of(field);
                 if values.len() != wanted {
-                    let what = format!("{} values for the field \"{}\" of {wanted}", values.len(), field.name);
+                    let what =
+                        format!("{} values for the field \"{}\" of {wanted}", values.len(), field.name);
                     return Err(PyValueError::new_err(what));
                 }
                 Ok(match values {

@@ -69,7 +69,9 @@ impl Variable {
     #[getter]
     fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.0.read(py, |file, id| {
-            Ok(file.look(|model| model.var(id).dims.iter().map(|&dim| model.dim(dim).name.to_string()).collect()))
+            Ok(file.look(|model| {
+                model.var(id).dims.iter().map(|&dim| model.dim(dim).name.to_string()).collect()
+            }))
         })
     }
 
@@ -99,7 +101,11 @@ impl Variable {
     }
 
     /// Reads into an array.
-    fn _read_into<'py>(&self, key: &Bound<'py, PyAny>, out: Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyAny>> {
+    fn _read_into<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        out: Bound<'py, PyUntypedArray>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         read::read(key.py(), &self.0, key, Some(out))
     }
 
@@ -151,7 +157,8 @@ impl Variable {
     /// The filters in the order in which they encode, as `nccopy -F` takes them: `["shuffle", "deflate,4"]`.
     #[getter]
     fn filters(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.0.read(py, |file, id| Ok(file.variable_of(id).filters().iter().map(ToString::to_string).collect()))
+        self.0
+            .read(py, |file, id| Ok(file.variable_of(id).filters().iter().map(ToString::to_string).collect()))
     }
 
     /// The value of elements that were never written; None if they have none.

@@ -21,9 +21,8 @@ pub(crate) fn write<'py>(
     key: &Bound<'py, PyAny>,
     values: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
-    let (model, axes) = variable.read(py, |file, id| {
-        Ok((file.model(), file.look(|model| axes(model, id))))
-    })?;
+    let (model, axes) =
+        variable.read(py, |file, id| Ok((file.model(), file.look(|model| axes(model, id)))))?;
     let ty = model.var(variable.id()).ty;
     let array = as_given(values, &model, ty)?;
     let mut indices = parse(key, &axes)?;
@@ -51,7 +50,11 @@ fn axes(model: &Model, id: VarId) -> Vec<Axis> {
 }
 
 /// Returns the values as an array. Text for a `char` variable becomes its characters.
-fn as_given<'py>(values: &Bound<'py, PyAny>, model: &Model, ty: Type) -> PyResult<Bound<'py, PyUntypedArray>> {
+fn as_given<'py>(
+    values: &Bound<'py, PyAny>,
+    model: &Model,
+    ty: Type,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = values.py();
     if let Ok(array) = values.cast::<PyUntypedArray>() {
         return Ok(array.clone());
@@ -77,7 +80,8 @@ fn as_given<'py>(values: &Bound<'py, PyAny>, model: &Model, ty: Type) -> PyResul
 
 /// Makes open slices of dimensions that grow as long as the array needs.
 fn open_ends(indices: &mut [AxisIndex], axes: &[Axis], shape: &[usize]) {
-    let with_dimension = indices.iter_mut().zip(axes).filter(|(index, _)| !matches!(index, AxisIndex::One(_)));
+    let with_dimension =
+        indices.iter_mut().zip(axes).filter(|(index, _)| !matches!(index, AxisIndex::One(_)));
     // Broadcasting aligns the last dimensions.
     let with_dimension: Vec<_> = with_dimension.collect();
     let lens = shape.iter().rev();
@@ -97,17 +101,23 @@ fn to_order_of_plan<'py>(
     plan: &ReadPlan,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
-    let lens = |after: &After, count: u64| if let After::Take(list) = after { list.len() as u64 } else { count };
+    let lens =
+        |after: &After, count: u64| if let After::Take(list) = after { list.len() as u64 } else { count };
     let kept = plan.after.iter().zip(&plan.counts).filter(|(after, _)| **after != After::Drop);
     let wanted: Vec<u64> = kept.map(|(after, &count)| lens(after, count)).collect();
     // As NumPy assigns: leading dimensions of length 1 may be too many.
     let mut given = array.clone().into_any();
-    while given.getattr("ndim")?.extract::<usize>()? > wanted.len() && given.getattr("shape")?.get_item(0)?.extract::<usize>()? == 1 {
+    while given.getattr("ndim")?.extract::<usize>()? > wanted.len()
+        && given.getattr("shape")?.get_item(0)?.extract::<usize>()? == 1
+    {
         given = given.get_item(0)?;
     }
     let shape = PyTuple::new(py, &wanted)?;
     let broadcast = numpy_function!(py, "broadcast_to")?.call1((&given, shape)).map_err(|_| {
-        let what = format!("values of shape {:?} cannot be broadcast to the shape {wanted:?} of the selection", array.shape());
+        let what = format!(
+            "values of shape {:?} cannot be broadcast to the shape {wanted:?} of the selection",
+            array.shape()
+        );
         PyValueError::new_err(what)
     })?;
     let parts = plan.after.iter().map(|after| {
@@ -142,7 +152,10 @@ fn part<'py>(
     if is_whole {
         return Ok(array.clone());
     }
-    let slices = from.iter().zip(&selection.count).map(|(&at, &count)| PySlice::new(py, at as isize, (at + count) as isize, 1));
+    let slices = from
+        .iter()
+        .zip(&selection.count)
+        .map(|(&at, &count)| PySlice::new(py, at as isize, (at + count) as isize, 1));
     Ok(array.get_item(PyTuple::new(py, slices)?)?.cast_into()?)
 }
 
@@ -158,7 +171,8 @@ fn write_part(
         RangeCheck::InRange => Ok(()),
         RangeCheck::OutOfRange => {
             let name = &model.var(variable.id()).name;
-            let what = format!("{name}: a value does not fit the type of the variable; the others were written");
+            let what =
+                format!("{name}: a value does not fit the type of the variable; the others were written");
             Err(Error::new(Code::ERANGE, what))
         }
     };
@@ -180,11 +194,19 @@ fn write_part(
         && array.strides().contains(&0);
     if is_mapped {
         let strides: Vec<isize> = array.strides().iter().map(|stride| stride / size).collect();
-        let reach = array.shape().iter().zip(&strides).map(|(&len, &stride)| (len - 1) * stride as usize).sum::<usize>() + 1;
+        let reach = array
+            .shape()
+            .iter()
+            .zip(&strides)
+            .map(|(&len, &stride)| (len - 1) * stride as usize)
+            .sum::<usize>()
+            + 1;
         // SAFETY: the elements of the array lie from its data pointer on, the last one `reach` elements further at most, since no stride
         // is negative and no dimension is empty; numbers are not objects.
         let memory = unsafe { crate::memory::reachable_bytes(&array, reach) };
-        return variable.write(py, |file, id| check(file.write(id, selection, In::raw(kind, memory).mapped(0, &strides))?));
+        return variable.write(py, |file, id| {
+            check(file.write(id, selection, In::raw(kind, memory).mapped(0, &strides))?)
+        });
     }
     let array = contiguous(&array, None)?;
     // SAFETY: the array is contiguous and holds numbers.

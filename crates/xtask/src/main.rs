@@ -11,6 +11,7 @@ mod names;
 mod package;
 mod portable;
 mod published;
+mod python;
 mod run;
 mod rust_files;
 mod setup;
@@ -45,6 +46,11 @@ const TASKS: &[Task] = &[
         name: "clients",
         help: "programs that others wrote, on our C library, beside the same programs on the reference",
         run: tasks::clients,
+    },
+    Task {
+        name: "python",
+        help: "[PYTEST ARGUMENT...]: the wheel of the Python package, and its tests",
+        run: python::python,
     },
     Task {
         name: "fuzz",

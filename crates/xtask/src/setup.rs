@@ -179,12 +179,12 @@ const WHEELS: &[&str] = &[
     "pytest==9.2.0",
     "pyhdf==0.11.7",
     "pyproj==3.7.2",
+    "maturin==1.16.0",
 ];
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there =
-        "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, pyhdf.SD, pyproj";
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, pyhdf.SD, pyproj, maturin";
     environment("target/python", there, WHEELS)
 }
 

@@ -21,8 +21,9 @@ pub fn test(args: &[String]) -> Outcome {
     cargo(&[&["test", "--workspace"][..], &extra].concat(), &[])?;
     models(&[])?;
     clients(&[])?;
+    crate::python::python(&[])?;
     println!(
-        "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C and h5py, and programs that others wrote"
+        "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C and h5py, programs that others wrote, and the Python package"
     );
     Ok(())
 }

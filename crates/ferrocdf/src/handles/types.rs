@@ -78,9 +78,8 @@ impl GroupMut<'_> {
     /// `NC_EBADTYPE` for a type without integers; `NC_ERANGE` for a value that it does not hold.
     pub fn add_enum_type_of(&self, base: Atomic, name: &str, members: &[(&str, i128)]) -> Result<Type> {
         self.define_type(name, |model| {
-            let range = integers(base).ok_or_else(|| {
-                Error::new(Code::EBADTYPE, format!("{} has no integers", base.cdl_name()))
-            })?;
+            let range = integers(base)
+                .ok_or_else(|| Error::new(Code::EBADTYPE, format!("{} has no integers", base.cdl_name())))?;
             let members = members.iter().map(|&(name, value)| Ok((model.name(name)?, value)));
             let members: Vec<(Name, i128)> = members.collect::<Result<_>>()?;
             if let Some((name, value)) = members.iter().find(|(_, value)| !range.contains(value)) {

@@ -1,0 +1,39 @@
+"""What is around the module: the examples of the documents, the tools, the entry points."""
+
+import doctest
+import importlib.metadata
+import pathlib
+import subprocess
+import sys
+
+import ferrocdf
+
+README = pathlib.Path(__file__).parents[1] / "README.md"
+
+
+def test_examples_of_the_readme_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = [part.split("```")[0] for part in README.read_text().split("```python\n")[1:]]
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, str(README), "exec"), {})
+    with ferrocdf.open("crabs.nc") as data:
+        assert data["coolness"].chunks == (100,) and len(data["coolness"]) == 250
+
+
+def test_example_of_the_module_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(ferrocdf)
+    assert found.attempted == 5 and found.failed == 0
+
+
+def test_tools_are_commands(tmp_path):
+    place = tmp_path / "a.nc"
+    ferrocdf.open(place, "w").close()
+    scripts = importlib.metadata.distribution("ferrocdf").entry_points.select(group="console_scripts")
+    assert sorted(script.name for script in scripts) == ["ferrocdf", "ferrocdf-nccopy", "ferrocdf-ncdump", "ferrocdf-ncgen"]
+    for script in scripts:
+        if script.name == "ferrocdf-ncdump":
+            call = f"import sys; sys.argv[1:] = [{str(place)!r}]; from {script.module} import {script.attr}; {script.attr}()"
+            done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
+            assert done.stdout == "netcdf a {\n}\n"
