@@ -1,11 +1,11 @@
 //! The Python package: datasets as NumPy arrays.
 //!
-//! This crate is the module `ferrocdf._ferrocdf`, which holds open files ([`open_file`]), their groups and variables, and moves data
-//! between files and NumPy arrays ([`read`], [`write`](mod@write)). What needs no speed is written in Python, in the folder `python/ferrocdf`.
+//! This crate is the module `ferrocdf._ferrocdf`, which holds open files (`open_file`), their groups and variables, and moves data
+//! between files and NumPy arrays (`read`, `write`). What needs no speed is written in Python, in the folder `python/ferrocdf`.
 //!
 //! Three rules hold everywhere. The interpreter is detached before a file is locked or its data touched, so other Python threads go on
 //! meanwhile, and no thread that waits for a lock of a file keeps others from the interpreter. No Python object gets into the engine, but
-//! for the files of Python that datasets are read from ([`python_file`]). Objects hold ids of the model, not references into a file.
+//! for the file objects that datasets are read from (`python_file`). Objects hold ids of the model, not references into a file.
 
 mod attributes;
 mod data_types;

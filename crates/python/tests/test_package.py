@@ -8,15 +8,25 @@ import sys
 
 import ferrocdf
 
-README = pathlib.Path(__file__).parents[1] / "README.md"
+PROJECT = pathlib.Path(__file__).parents[3]
 
 
-def test_examples_of_the_readme_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = [part.split("```")[0] for part in README.read_text().split("```python\n")[1:]]
-    assert len(blocks) == 2
+def run_examples(readme, count):
+    blocks = [part.split("```")[0] for part in readme.read_text().split("```python\n")[1:]]
+    assert len(blocks) == count
     for block in blocks:
-        exec(compile(block, str(README), "exec"), {})
+        exec(compile(block, str(readme), "exec"), {})
+
+
+def test_examples_of_the_project_run(monkeypatch, capsys):
+    monkeypatch.chdir(PROJECT)
+    run_examples(PROJECT / "README.md", 1)
+    assert "group north" in capsys.readouterr().out
+
+
+def test_examples_of_the_package_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_examples(PROJECT / "crates/python/README.md", 2)
     with ferrocdf.open("crabs.nc") as data:
         assert data["coolness"].chunks == (100,) and len(data["coolness"]) == 250
 

@@ -28,7 +28,8 @@ def weather(path):
         data.createVariable("words", str, ("x",))[:] = np.array(["a", "b", "", "d", "ünï"], object)
         text = data.createVariable("text", "S1", ("x", "letters"))
         text._Encoding = "utf-8"
-        text[:] = np.array([b"ab", b"cd", b"e", b"fghi", b""], "S4")
+        text.set_auto_chartostring(False)
+        text[:] = np.array([b"ab", b"cd", b"e", b"fghi", b""], "S4").view("S1").reshape(5, 4)
         inner = data.createGroup("model")
         inner.createVariable("v", "f8", ("time", "x"))[:] = rng.random((6, 5))
         inner.createGroup("run").createVariable("w", "u1", ("x",))[:] = np.arange(5)
