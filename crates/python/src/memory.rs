@@ -71,6 +71,8 @@ pub(crate) fn check_writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> 
 /// # Safety
 /// The array is contiguous in C order and holds no objects, and nobody else looks at its elements while the bytes are borrowed: it was made
 /// just now, or the caller said that it may be filled, as with every `out` of NumPy.
+// The reference is to the object of Python, whose elements lie elsewhere and are lent by NumPy.
+#[allow(clippy::mut_from_ref)]
 pub(crate) unsafe fn bytes_mut<'a>(array: &'a Bound<'_, PyUntypedArray>) -> &'a mut [u8] {
     let len = array.len() * array.dtype().itemsize();
     if len == 0 {

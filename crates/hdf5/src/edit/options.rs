@@ -15,10 +15,10 @@ pub enum Profile {
 /// The guarantee that holds between two steps of a commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Barrier {
-    /// Earlier writes survive a power failure ([`BlobMut::sync`]).
+    /// Earlier writes survive a power failure ([`BlobMut::sync`](ferrocdf_store::BlobMut::sync)).
     #[default]
     Sync,
-    /// Earlier writes are seen by other processes, and survive the end of this one ([`BlobMut::flush`]).
+    /// Earlier writes are seen by other processes, and survive the end of this one ([`BlobMut::flush`](ferrocdf_store::BlobMut::flush)).
     Order,
 }
 

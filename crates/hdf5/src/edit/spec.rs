@@ -17,7 +17,7 @@ pub enum TypeRef {
 /// The storage of the elements of a new dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NewLayout {
-    /// In the object header; less than 64 KiB. See [`Editor::write_compact`].
+    /// In the object header; less than 64 KiB. See [`Editor::write_compact`](super::Editor::write_compact).
     Compact,
     /// In one range of the file.
     Contiguous,
