@@ -7,7 +7,6 @@ use pyo3::types::PyDict;
 
 use crate::attributes::{self, HasAttributes};
 use crate::data_types::data_type;
-use crate::group::Group;
 use crate::handles::Handle;
 use crate::open_file::OpenFile;
 use crate::values::to_attribute;
@@ -59,10 +58,9 @@ impl Variable {
         self.0.read(py, |file, id| Ok(path(file, id)))
     }
 
-    /// The group it is in.
-    fn _group(&self, py: Python<'_>) -> PyResult<Group> {
-        let group = self.0.read(py, |file, id| Ok(file.variable_of(id).group().id()))?;
-        Ok(Group(self.0.other(py, group)))
+    /// The path of the group it is in.
+    fn _group_path(&self, py: Python<'_>) -> PyResult<String> {
+        self.0.read(py, |file, id| Ok(file.look(|model| model.group_path(model.var(id).group))))
     }
 
     /// The names of the dimensions, slowest first.

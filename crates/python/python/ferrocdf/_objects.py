@@ -40,7 +40,8 @@ class Variable(_ferrocdf.Variable):
     @property
     def group(self):
         """The group it is in."""
-        return Group._of(self._group(), getattr(self, "_dataset", None))
+        root, path = _ferrocdf.Group(self._open_file()), self._group_path()
+        return Group._of(root if path == "/" else root._find_group(path), self._dataset)
 
     @property
     def attrs(self):
@@ -89,10 +90,7 @@ class Variable(_ferrocdf.Variable):
         return _show.variable(self)
 
     def __reduce__(self):
-        dataset = getattr(self, "_dataset", None)
-        if dataset is None:
-            raise TypeError("a variable of a dataset that cannot be opened again cannot be pickled")
-        return _variable_at, (dataset, self.path)
+        return _variable_at, (self._dataset, self.path)
 
 
 def _variable_at(dataset, path):
@@ -307,8 +305,6 @@ class Group(_ferrocdf.Group):
         return _show.html(self)
 
     def __reduce__(self):
-        if self._dataset is None:
-            raise TypeError("a group of a dataset that cannot be opened again cannot be pickled")
         return _group_at, (self._dataset, self.path)
 
 
@@ -324,7 +320,11 @@ class Dataset(Group):
 
     def __init__(self, open_file, source, mode, options):
         self._file, self.location, self.mode, self._options = open_file, source, mode, options
-        self._dataset = self
+
+    @property
+    def _dataset(self):
+        # Not an attribute: a dataset that nobody holds any more is closed at once.
+        return self
 
     @property
     def format(self):
