@@ -35,7 +35,7 @@ mod _ferrocdf {
     #[pymodule_export]
     use super::open_file::OpenFile;
     #[pymodule_export]
-    use super::tools::{run_tool, tool_names};
+    use super::tools::{copy, dump, facts, run_tool};
     #[pymodule_export]
     use super::variable::Variable;
 }

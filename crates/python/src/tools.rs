@@ -1,17 +1,57 @@
-//! The command-line tools, which the package brings along.
+//! The command-line tools, which the package brings along, as commands and as functions.
 
 use std::ffi::OsString;
+use std::path::Path;
 
+use ferrocdf::{Code, Error, OpenOptions, Result};
+use ferrocdf_tools::nccopy::Foreign;
+use ferrocdf_tools::{info, nccopy, ncdump, program};
 use pyo3::prelude::*;
 
-/// The names by which the tools are called.
-#[pyfunction]
-pub(crate) fn tool_names() -> [&'static str; 5] {
-    ["ferrocdf", "ncdump", "ncgen", "ncgen3", "nccopy"]
-}
+use crate::errors::exception;
 
 /// Runs a tool with its arguments, the first of which is its name. Returns its exit code.
 #[pyfunction]
 pub(crate) fn run_tool(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| ferrocdf_tools::program::run(arguments))
+    py.detach(|| program::run(arguments))
+}
+
+/// Returns what `ferrocdf dump` prints with these arguments, the last of which is the dataset.
+#[pyfunction]
+pub(crate) fn dump(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<Vec<u8>> {
+    let done = py.detach(|| {
+        let (mut text, mut errors) = (vec![], vec![]);
+        let arguments = std::iter::once("dump".into()).chain(arguments);
+        match ncdump::dump(arguments, &mut text, &mut errors) {
+            0 => Ok(text),
+            _ => Err(failure(&errors)),
+        }
+    });
+    done.map_err(exception)
+}
+
+/// Copies a dataset as `ferrocdf copy` does with these arguments. Returns what it says, a line each.
+#[pyfunction]
+pub(crate) fn copy(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<Vec<String>> {
+    let done = py.detach(|| {
+        let mut said = vec![];
+        let arguments = std::iter::once("copy".into()).chain(arguments);
+        match nccopy::run_with(Foreign::Mapped, &OpenOptions::default(), arguments, &mut said) {
+            0 => Ok(String::from_utf8_lossy(&said).lines().map(str::to_string).collect()),
+            _ => Err(failure(&said)),
+        }
+    });
+    done.map_err(exception)
+}
+
+/// Returns what `ferrocdf info --json` prints of a dataset.
+#[pyfunction]
+pub(crate) fn facts(py: Python<'_>, location: OsString) -> PyResult<String> {
+    let found: Result<String> = py.detach(|| info::json(Path::new(&location), &OpenOptions::default()));
+    found.map_err(exception)
+}
+
+/// Returns the error of a tool that said why it failed.
+fn failure(said: &[u8]) -> Error {
+    Error::new(Code::EIO, String::from_utf8_lossy(said).trim().to_string())
 }

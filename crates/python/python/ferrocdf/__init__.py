@@ -31,6 +31,7 @@ from ._errors import (
     Unsupported,
     WrongType,
 )
+from ._functions import copy, info, to_cdl
 from ._mappings import Attributes
 from ._objects import Dataset, Dimension, Group, Type, Variable, open
 
@@ -57,5 +58,8 @@ __all__ = [
     "Unsupported",
     "Variable",
     "WrongType",
+    "copy",
+    "info",
     "open",
+    "to_cdl",
 ]

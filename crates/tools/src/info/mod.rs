@@ -22,6 +22,12 @@ pub enum Style {
     Json,
 }
 
+/// Returns what the file holds as one JSON object.
+pub fn json(path: &Path, opening: &OpenOptions) -> Result<String> {
+    let file = File::open_location(&location(path)?, &opening.clone().all_attributes(true))?;
+    Ok(gather::facts(&file)?.to_string())
+}
+
 /// Prints what the file holds on standard output; with `counts_requests` also what it took to find out, if the file is remote.
 pub fn run(path: &Path, style: Style, counts_requests: bool, opening: &OpenOptions) -> Result<()> {
     let location = location(path)?;

@@ -72,7 +72,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> 
     run_with(Foreign::Refused, &OpenOptions::default(), args, errors)
 }
 
-fn run_with(
+/// Does the same with what netCDF does not allow mapped or refused, and the source opened with `opening`.
+pub fn run_with(
     foreign: Foreign,
     opening: &OpenOptions,
     args: impl IntoIterator<Item = OsString>,
