@@ -33,7 +33,8 @@ def copy(source, target, *, kind=None, chunks=None, filters=(), level=None, shuf
     """
     arguments = [] if kind is None else ["-k", kind]
     if chunks:
-        arguments += ["-c", ",".join(f"{name}/{length}" for name, length in chunks.items())]
+        # Without -M small variables keep their chunks.
+        arguments += ["-M", "0", "-c", ",".join(f"{name}/{length}" for name, length in chunks.items())]
     if level is not None:
         arguments += ["-d", str(level)]
     arguments += ["-s"] if shuffle else []

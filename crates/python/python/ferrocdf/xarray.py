@@ -19,6 +19,9 @@ from ._objects import Dataset, open
 # Bytes at the begin of files that this engine reads, and of which no other engine of xarray is the first choice.
 _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n", b"\x0e\x03\x13\x01")
 
+# What the engine netcdf4 calls filters in encodings.
+_ENCODING_KEYS = {"deflate": "zlib", "Zstandard": "zstd"}
+
 
 class _Array(BackendArray):
     """A variable whose elements are read when they are asked for."""
@@ -84,13 +87,10 @@ class FerrocdfStore(AbstractDataStore):
             encoding.update(contiguous=False, chunksizes=found.chunks)
             encoding["preferred_chunks"] = dict(zip(found.dimensions, found.chunks))
         for stage in found.filters:
-            name, _, level = stage.partition(",")
-            if name == "deflate":
-                encoding.update(zlib=True, complevel=int(level))
-            elif name in ("shuffle", "fletcher32"):
-                encoding[name] = True
-            else:
-                encoding.update(compression=name)
+            name, *parameters = stage.split(",")
+            encoding[_ENCODING_KEYS.get(name, name)] = True
+            if name in ("deflate", "Zstandard") and parameters:
+                encoding["complevel"] = int(parameters[0])
         return Variable(found.dimensions, array, attributes, encoding)
 
     def close(self):
