@@ -80,15 +80,19 @@ fn user_data_type<'py>(py: Python<'py>, model: &Model, id: TypeId) -> PyResult<B
     }
 }
 
+/// Returns the data type of a field. The last dimension of an array of `char` is a text of so many bytes, as netCDF4-python shows it.
 fn field_data_type<'py>(py: Python<'py>, model: &Model, field: &Field) -> PyResult<Bound<'py, PyAny>> {
-    let element = match field.ty {
-        Type::Atomic(Atomic::Char) if field.chars > 1 => PyArrayDescr::new(py, format!("S{}", field.chars))?,
-        ty => data_type(py, model, ty)?,
+    let (element, shape) = match (field.ty, &field.shape[..]) {
+        (Type::Atomic(Atomic::Char), [outer @ .., letters]) => {
+            (PyArrayDescr::new(py, format!("S{}", letters * field.chars))?, outer)
+        }
+        (Type::Atomic(Atomic::Char), []) => (PyArrayDescr::new(py, format!("S{}", field.chars))?, &[][..]),
+        (ty, shape) => (data_type(py, model, ty)?, shape),
     };
-    if field.shape.is_empty() {
+    if shape.is_empty() {
         return Ok(element.into_any());
     }
-    Ok((element, field.shape.clone()).into_pyobject(py)?.into_any())
+    Ok((element, shape.to_vec()).into_pyobject(py)?.into_any())
 }
 
 /// Returns a data type with a word of metadata.

@@ -3,8 +3,10 @@
 //! The classes are written in Python (`ferrocdf/_errors.py`), since most have two bases: `ferrocdf.Error` and what Python programs expect,
 //! such as `FileNotFoundError`.
 
+use std::io;
+
 use ferrocdf::{Error, ErrorKind};
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyException, PyIndexError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -39,10 +41,24 @@ pub(crate) fn exception(error: Error) -> PyErr {
                 .get_or_try_init(py, || py.import("ferrocdf._errors").map(|m| m.into_any().unbind()))?;
             let class = module.bind(py).getattr(class(error.kind()))?;
             let exception = class.call1((error.to_string(), error.code.0, error.path()))?;
-            Ok(PyErr::from_value(exception))
+            let exception = PyErr::from_value(exception);
+            match cause(py, &error) {
+                // Such as that of Ctrl-C, which no program takes for a failure to read.
+                Some(cause) if !cause.is_instance_of::<PyException>(py) => Ok(cause),
+                cause => {
+                    exception.set_cause(py, cause);
+                    Ok(exception)
+                }
+            }
         };
         made().unwrap_or_else(|failure| failure)
     })
+}
+
+/// Returns the exception of a file object that an error comes from.
+fn cause(py: Python<'_>, error: &Error) -> Option<PyErr> {
+    let system = std::error::Error::source(error)?.downcast_ref::<io::Error>()?;
+    system.get_ref()?.downcast_ref::<PyErr>().map(|cause| cause.clone_ref(py))
 }
 
 /// Returns the exception for an index that a variable does not have.

@@ -92,8 +92,8 @@ impl Group {
     /// The group that this one is in; None for the root group.
     fn _parent(&self, py: Python<'_>) -> PyResult<Option<Group>> {
         let parent =
-            self.0.read(py, |file, id| Ok(file.group(&path(file, id))?.parent().map(|group| group.id())))?;
-        Ok(parent.map(|parent| Group(self.0.other(py, parent))))
+            self.0.find(py, |file, id| Ok(file.group(&path(file, id))?.parent().map(|group| group.id())))?;
+        Ok(parent.map(Group))
     }
 
     fn _group_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -114,23 +114,21 @@ impl Group {
 
     /// The group, or the variable, at a path from this group.
     fn _find_group(&self, py: Python<'_>, path: &str) -> PyResult<Group> {
-        let found = self.0.read(py, |file, id| {
+        let found = self.0.find(py, |file, id| {
             let (from, path) = (self::path(file, id), path.trim_end_matches('/'));
             Ok(file.group(&from)?.group(path).ok().map(|group| group.id()))
         })?;
-        let found = found.ok_or_else(|| PyKeyError::new_err(path.to_string()))?;
-        Ok(Group(self.0.other(py, found)))
+        found.map(Group).ok_or_else(|| PyKeyError::new_err(path.to_string()))
     }
 
     fn _find_variable(&self, py: Python<'_>, path: &str) -> PyResult<Variable> {
-        let found = self.0.read(py, |file, id| {
+        let found = self.0.find(py, |file, id| {
             Ok(file.look(|model| {
                 let (group, name) = model.split_path(id, path.as_bytes())?;
                 model.find_var(group, name)
             }))
         })?;
-        let found = found.ok_or_else(|| PyKeyError::new_err(path.to_string()))?;
-        Ok(Variable(self.0.other(py, found)))
+        found.map(Variable).ok_or_else(|| PyKeyError::new_err(path.to_string()))
     }
 
     /// The dimensions defined in this group: name, length, and whether it grows.
@@ -184,8 +182,7 @@ impl Group {
     }
 
     fn _create_group(&self, py: Python<'_>, name: &str) -> PyResult<Group> {
-        let made = self.0.write(py, |file, id| Ok(writable(file, id)?.add_group(name)?.id()))?;
-        Ok(Group(self.0.other(py, made)))
+        self.0.make(py, |file, id| Ok(writable(file, id)?.add_group(name)?.id())).map(Group)
     }
 
     #[pyo3(signature = (name, size))]
@@ -212,7 +209,7 @@ impl Group {
         let Storage { chunks, contiguous, shards, filters, endian, quantize, fill_value, no_fill } = storage;
         let fill_value = fill_value.map(|value| of_attribute(&value, &model, Some(ty))).transpose()?;
         let (endian, quantize) = (endian_of(&endian)?, quantize.map(quantize_of).transpose()?);
-        let made = self.0.write(py, |file, id| {
+        let made = self.0.make(py, |file, id| {
             let dims: Vec<&str> = dimensions.iter().map(String::as_str).collect();
             let mut builder = writable(file, id)?.build_variable(name, ty, &dims);
             if let Some(chunks) = &chunks {
@@ -241,7 +238,7 @@ impl Group {
             }
             Ok(builder.create()?.id())
         })?;
-        Ok(Variable(self.0.other(py, made)))
+        Ok(Variable(made))
     }
 
     /// Defines a type: `kind` is "compound" (fields are names, types and shapes), "enum" (names and values of a base type), "vlen" (a type)

@@ -1,36 +1,29 @@
 //! What groups and variables have in common: an open file, and an id in its model.
 
-use ferrocdf::{Code, Error, ErrorKind, File, FileMut, GroupId, Result};
+use ferrocdf::{File, FileMut, GroupId, Result};
 use pyo3::prelude::*;
 
-use crate::errors::exception;
 use crate::open_file::OpenFile;
 
-/// An object of an open file: its id, which counts until something is removed from the file.
+/// An object of an open file: its id, which counts until a change gives objects new ids.
 pub(crate) struct Handle<I> {
     open: Py<OpenFile>,
-    /// The number of removals when it was found; `None` for the root group, which cannot be removed.
-    removals: Option<u64>,
+    /// The number of renumberings of the file when it was found; `None` for the root group, whose id stays.
+    known: Option<u64>,
     id: I,
 }
 
 impl Handle<GroupId> {
     /// Returns a handle on the root group.
     pub(crate) fn root(open: Py<OpenFile>) -> Handle<GroupId> {
-        Handle { open, removals: None, id: GroupId::ROOT }
+        Handle { open, known: None, id: GroupId::ROOT }
     }
 }
 
 impl<I: Copy + Send + Sync> Handle<I> {
-    /// Returns a handle on another object of the same file, found just now through this one.
-    pub(crate) fn other<J: Copy + Send + Sync>(&self, py: Python<'_>, id: J) -> Handle<J> {
-        let removals = self.removals.or_else(|| Some(self.open.bind(py).get().removals()));
-        Handle { open: self.open.clone_ref(py), removals, id }
-    }
-
     /// Returns another handle on the same object.
     pub(crate) fn again(&self, py: Python<'_>) -> Handle<I> {
-        Handle { open: self.open.clone_ref(py), removals: self.removals, id: self.id }
+        Handle { open: self.open.clone_ref(py), known: self.known, id: self.id }
     }
 
     pub(crate) fn open(&self) -> &Py<OpenFile> {
@@ -47,8 +40,8 @@ impl<I: Copy + Send + Sync> Handle<I> {
         py: Python<'_>,
         work: impl FnOnce(&File, I) -> Result<R> + Send,
     ) -> PyResult<R> {
-        let (open, id) = (self.checked(py)?, self.id);
-        open.read(py, |file| work(file, id))
+        let id = self.id;
+        self.open.bind(py).get().read(py, self.known, |file| work(file, id)).map(|(done, _)| done)
     }
 
     /// Runs `work` on the file, if it can be written, and the id, with the interpreter detached.
@@ -57,16 +50,29 @@ impl<I: Copy + Send + Sync> Handle<I> {
         py: Python<'_>,
         work: impl FnOnce(&FileMut, I) -> Result<R> + Send,
     ) -> PyResult<R> {
-        let (open, id) = (self.checked(py)?, self.id);
-        open.write(py, |file| work(file, id))
+        let id = self.id;
+        self.open.bind(py).get().write(py, self.known, |file| work(file, id)).map(|(done, _)| done)
     }
 
-    fn checked<'py>(&'py self, py: Python<'py>) -> PyResult<&'py OpenFile> {
-        let open = self.open.bind(py).get();
-        if self.removals.is_none_or(|removals| removals == open.removals()) {
-            return Ok(open);
-        }
-        let what = "something was removed from the dataset since this object was looked up; look it up again";
-        Err(exception(Error::new(Code::EBADID, what).with_kind(ErrorKind::InvalidState)))
+    /// Returns a handle on the object of the file whose id `work` finds, if it finds one.
+    pub(crate) fn find<J: Copy + Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&File, I) -> Result<Option<J>> + Send,
+    ) -> PyResult<Option<Handle<J>>> {
+        let id = self.id;
+        let (found, number) = self.open.bind(py).get().read(py, self.known, |file| work(file, id))?;
+        Ok(found.map(|id| Handle { open: self.open.clone_ref(py), known: Some(number), id }))
+    }
+
+    /// Returns a handle on the object that `work` makes.
+    pub(crate) fn make<J: Copy + Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&FileMut, I) -> Result<J> + Send,
+    ) -> PyResult<Handle<J>> {
+        let id = self.id;
+        let (made, number) = self.open.bind(py).get().write(py, self.known, |file| work(file, id))?;
+        Ok(Handle { open: self.open.clone_ref(py), known: Some(number), id: made })
     }
 }

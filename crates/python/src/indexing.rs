@@ -102,7 +102,8 @@ fn parse_axis(part: &Bound<'_, PyAny>, dim: usize, axis: Axis) -> PyResult<AxisI
         (b'b', 1) => parse_mask(&array, dim, axis),
         (b'i' | b'u', 0) => one(numpy_index(array.as_any())?, dim, axis).map(AxisIndex::One),
         (b'i' | b'u', 1) => {
-            let list: Vec<i64> = array.call_method1("astype", ("i8",))?.call_method0("tolist")?.extract()?;
+            let too_large = |_| index_error("an index is beyond 64 bits");
+            let list: Vec<i64> = array.call_method0("tolist")?.extract().map_err(too_large)?;
             list.into_iter().map(|index| one(index, dim, axis)).collect::<PyResult<_>>().map(AxisIndex::List)
         }
         // An empty list has no type of its own.
@@ -118,6 +119,9 @@ fn parse_axis(part: &Bound<'_, PyAny>, dim: usize, axis: Axis) -> PyResult<AxisI
 }
 
 fn numpy_index(part: &Bound<'_, PyAny>) -> PyResult<i64> {
+    if !part.hasattr("__index__")? {
+        return Err(index_error(format!("{} is no integer", part.get_type())));
+    }
     let too_large = |_| index_error("an index is beyond 64 bits");
     part.call_method0("__index__")?.extract().map_err(too_large)
 }

@@ -51,7 +51,7 @@ pub(crate) fn contiguous<'py>(
     Ok(numpy_function!(py, "asarray")?.call((array,), Some(&keywords))?.cast_into()?)
 }
 
-/// Checks that an array can be written to, has its elements in memory one after the other, and holds no objects.
+/// Checks that an array can be written to, and has its elements in memory one after the other.
 pub(crate) fn check_writable(array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     // SAFETY: the pointer is that of a living array, of which one field is read.
     let flags = unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).flags };
@@ -90,8 +90,8 @@ pub(crate) unsafe fn bytes_mut<'a>(array: &'a Bound<'_, PyUntypedArray>) -> &'a 
 /// The array is contiguous in C order and holds no objects. That nobody changes its elements meanwhile is the duty of the Python program, as
 /// with every function of NumPy that releases the interpreter.
 pub(crate) unsafe fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> &'a [u8] {
-    // SAFETY: as this function says.
-    unsafe { bytes_mut(array) }
+    // SAFETY: as this function says; an empty array need not have memory.
+    unsafe { reachable_bytes(array, array.len()) }
 }
 
 /// Returns the bytes of the first `elements` elements from the data pointer of an array on.
@@ -99,6 +99,9 @@ pub(crate) unsafe fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> &'a [u8]
 /// # Safety
 /// As for [`bytes`], but that the array need not be contiguous: so many elements lie there in one piece of memory.
 pub(crate) unsafe fn reachable_bytes<'a>(array: &'a Bound<'_, PyUntypedArray>, elements: usize) -> &'a [u8] {
+    if elements == 0 {
+        return &[];
+    }
     // SAFETY: as this function says.
     unsafe {
         std::slice::from_raw_parts(

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf::{Code, Error, ErrorKind, File, FileMut, Result};
+use ferrocdf::{Code, Error, ErrorKind, File, FileMut, Model, Result};
 use pyo3::prelude::*;
 
 use crate::errors::exception;
@@ -12,8 +12,8 @@ use crate::errors::exception;
 #[pyclass(frozen, module = "ferrocdf._ferrocdf")]
 pub(crate) struct OpenFile {
     access: RwLock<Access>,
-    /// Number of removals until now. Each gives the objects of the model new ids.
-    removals: AtomicU64,
+    /// Number of changes until now that gave objects of the model new ids. It changes while nobody else has the lock.
+    renumberings: AtomicU64,
 }
 
 enum Access {
@@ -50,32 +50,48 @@ fn read_only() -> Error {
 
 impl OpenFile {
     pub(crate) fn reading(file: File) -> OpenFile {
-        OpenFile { access: RwLock::new(Access::Read(file)), removals: AtomicU64::new(0) }
+        OpenFile::new(Access::Read(file))
     }
 
     pub(crate) fn writing(file: FileMut) -> OpenFile {
-        OpenFile { access: RwLock::new(Access::Write(file)), removals: AtomicU64::new(0) }
+        OpenFile::new(Access::Write(file))
     }
 
-    /// Runs `work` on the file, with the interpreter detached.
+    fn new(access: Access) -> OpenFile {
+        OpenFile { access: RwLock::new(access), renumberings: AtomicU64::new(0) }
+    }
+
+    /// Runs `work` on the file, with the interpreter detached. `known` is the number of renumberings when ids that `work` uses were found;
+    /// those of another number are refused. Returns the number with the result.
     pub(crate) fn read<R: Send>(
         &self,
         py: Python<'_>,
+        known: Option<u64>,
         work: impl FnOnce(&File) -> Result<R> + Send,
-    ) -> PyResult<R> {
-        py.detach(|| work(self.lock().file()?)).map_err(exception)
+    ) -> PyResult<(R, u64)> {
+        let done = py.detach(|| {
+            let access = self.lock();
+            let number = self.check(known)?;
+            Ok((work(access.file()?)?, number))
+        });
+        done.map_err(exception)
     }
 
-    /// Runs `work` on the file if it can be written, with the interpreter detached.
+    /// Runs `work` on the file if it can be written, as [`OpenFile::read`] does.
     pub(crate) fn write<R: Send>(
         &self,
         py: Python<'_>,
+        known: Option<u64>,
         work: impl FnOnce(&FileMut) -> Result<R> + Send,
-    ) -> PyResult<R> {
-        let done = py.detach(|| match &*self.lock() {
-            Access::Write(file) => work(file),
-            Access::Read(_) => Err(read_only()),
-            Access::Closed => Err(closed()),
+    ) -> PyResult<(R, u64)> {
+        let done = py.detach(|| {
+            let access = self.lock();
+            let number = self.check(known)?;
+            match &*access {
+                Access::Write(file) => Ok((work(file)?, number)),
+                Access::Read(_) => Err(read_only()),
+                Access::Closed => Err(closed()),
+            }
         });
         done.map_err(exception)
     }
@@ -89,15 +105,20 @@ impl OpenFile {
         let done = py.detach(|| {
             let mut access = self.lock_alone();
             work(access.file_mut()?)?;
-            self.removals.fetch_add(1, Ordering::Relaxed);
+            self.renumberings.fetch_add(1, Ordering::Relaxed);
             Ok(())
         });
         done.map_err(exception)
     }
 
-    /// Number of removals until now, which objects keep to find out whether their ids still count.
-    pub(crate) fn removals(&self) -> u64 {
-        self.removals.load(Ordering::Relaxed)
+    /// Returns the number of renumberings; an error if ids were found at another one. Called with the lock held, so that it stays true.
+    fn check(&self, known: Option<u64>) -> Result<u64> {
+        let number = self.renumberings.load(Ordering::Relaxed);
+        if known.is_none_or(|known| known == number) {
+            return Ok(number);
+        }
+        let what = "objects were removed from the dataset, or replaced, since this one was looked up; look it up again";
+        Err(Error::new(Code::EBADID, what).with_kind(ErrorKind::InvalidState))
     }
 
     // A panic leaves a handle that is whole: the file behind it has a lock of its own.
@@ -108,17 +129,46 @@ impl OpenFile {
     fn lock_alone(&self) -> RwLockWriteGuard<'_, Access> {
         self.access.write().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn close_detached(&self) -> Result<()> {
+        match std::mem::replace(&mut *self.lock_alone(), Access::Closed) {
+            Access::Write(file) => file.close(),
+            Access::Read(_) | Access::Closed => Ok(()),
+        }
+    }
+}
+
+/// True if all groups and variables of a model have the same ids in another one.
+fn keeps_ids(old: &Model, new: &Model) -> bool {
+    let groups = || {
+        old.group_ids().all(|id| id.index() < new.groups().len() && old.group_path(id) == new.group_path(id))
+    };
+    let vars =
+        || old.var_ids().all(|id| id.index() < new.vars().len() && old.var_path(id) == new.var_path(id));
+    std::ptr::eq(old, new) || groups() && vars()
+}
+
+/// A dataset that nobody holds any more is closed. What was written is committed without the interpreter, which a file object or a server in
+/// this process may need for it.
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let closed = Python::try_attach(|py| {
+            if let Err(error) = py.detach(|| self.close_detached()) {
+                exception(error).write_unraisable(py, None);
+            }
+        });
+        // The interpreter ends: nobody can be told of an error.
+        if closed.is_none() {
+            let _ = self.close_detached();
+        }
+    }
 }
 
 #[pymethods]
 impl OpenFile {
     /// Closes the file; what was written is committed. Closing it again does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let done = py.detach(|| match std::mem::replace(&mut *self.lock_alone(), Access::Closed) {
-            Access::Write(file) => file.close(),
-            Access::Read(_) | Access::Closed => Ok(()),
-        });
-        done.map_err(exception)
+        py.detach(|| self.close_detached()).map_err(exception)
     }
 
     /// Closes a file that was made in memory, and returns its bytes.
@@ -133,12 +183,22 @@ impl OpenFile {
 
     /// Commits what was written.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
-        self.write(py, FileMut::sync)
+        self.write(py, None, FileMut::sync).map(|(done, _)| done)
     }
 
-    /// Looks for records that another process has written since.
+    /// Looks for what another process has written since.
     fn refresh(&self, py: Python<'_>) -> PyResult<()> {
-        self.read(py, File::refresh)
+        let done = py.detach(|| {
+            let access = self.lock_alone();
+            let file = access.file()?;
+            let before = file.model();
+            file.refresh()?;
+            if !keeps_ids(&before, &file.model()) {
+                self.renumberings.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        });
+        done.map_err(exception)
     }
 
     /// Whether the file is closed.
@@ -150,14 +210,15 @@ impl OpenFile {
     /// The data model and the container: `("netCDF-4", "HDF5")`.
     #[getter]
     fn format(&self, py: Python<'_>) -> PyResult<(&'static str, &'static str)> {
-        self.read(py, |file| {
+        let found = self.read(py, None, |file| {
             let format = file.format();
             Ok((format.kind_name(), format.container().name()))
-        })
+        });
+        found.map(|(format, _)| format)
     }
 
     /// What the file holds that netCDF has no name for, a line each.
     fn left_out(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.read(py, |file| Ok(file.left_out()))
+        self.read(py, None, |file| Ok(file.left_out())).map(|(lines, _)| lines)
     }
 }

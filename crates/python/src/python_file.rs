@@ -1,9 +1,10 @@
 //! Datasets in file objects of Python: of `open`, `io.BytesIO`, fsspec and their like.
 
+use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use ferrocdf::store::{Blob, Cost};
-use ferrocdf::{Code, Error, Result};
+use ferrocdf::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -63,7 +64,8 @@ impl Blob for PythonFile {
             Ok(filled)
         })
         .map_err(|error: PyErr| {
-            Error::new(Code::EIO, format!("{}: reading at byte {at} failed: {error}", self.name))
+            let what = format!("{}: reading at byte {at} failed: {error}", self.name);
+            Error::system(io::Error::other(error), what)
         })
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use ferrocdf::{Code, Error, OpenOptions, Result};
+use ferrocdf::{Code, Error, ErrorKind, OpenOptions, Result};
 use ferrocdf_tools::nccopy::Foreign;
 use ferrocdf_tools::{info, nccopy, ncdump, program};
 use pyo3::prelude::*;
@@ -53,5 +53,6 @@ pub(crate) fn facts(py: Python<'_>, location: OsString) -> PyResult<String> {
 
 /// Returns the error of a tool that said why it failed.
 fn failure(said: &[u8]) -> Error {
-    Error::new(Code::EIO, String::from_utf8_lossy(said).trim().to_string())
+    // What a tool says tells people why, and programs nothing.
+    Error::new(Code::EIO, String::from_utf8_lossy(said).trim().to_string()).with_kind(ErrorKind::Other)
 }

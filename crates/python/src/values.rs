@@ -42,14 +42,15 @@ pub(crate) fn to_array<'py>(
     Ok(array)
 }
 
-/// Returns the value of an attribute: text as `str`, one number or string alone, several as an array or a list.
+/// Returns the value of an attribute: text as `str`, without the zeros that programs in C leave at its end; one number or string alone,
+/// several as an array or a list.
 pub(crate) fn to_attribute<'py>(
     py: Python<'py>,
     model: &Model,
     values: &Values,
 ) -> PyResult<Bound<'py, PyAny>> {
     match values {
-        Values::Char(text) => Ok(to_text(py, text).into_any()),
+        Values::Char(text) => Ok(to_text(py, without_zeros(text)).into_any()),
         Values::String(strings) => match &strings[..] {
             [text] => Ok(text_or_none(py, text.as_deref())),
             strings => {
@@ -61,6 +62,12 @@ pub(crate) fn to_attribute<'py>(
             if values.len() == 1 { array.get_item(0) } else { Ok(array.into_any()) }
         }
     }
+}
+
+/// Returns text without zeros at its end.
+fn without_zeros(text: &[u8]) -> &[u8] {
+    let len = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    &text[..len]
 }
 
 /// Returns bytes of text as `str`. Bytes that are no UTF-8 become surrogates, as in names of files, so that they can be written back.
@@ -111,7 +118,9 @@ fn field_to_object<'py>(
     value: &Value,
 ) -> PyResult<Bound<'py, PyAny>> {
     let values = match (value, ty) {
-        (Value::Atomic(Values::Char(text)), _) => return Ok(PyBytes::new(py, text).into_any()),
+        (Value::Atomic(Values::Char(text)), _) if shape.len() < 2 => {
+            return Ok(PyBytes::new(py, text).into_any());
+        }
         (Value::Atomic(values), _) => values.clone(),
         (Value::Array(values), Type::User(id)) => Values::User(id, values.clone()),
         (_, Type::User(id)) => return user_to_object(py, model, id, value),
@@ -135,7 +144,7 @@ fn list_to_object<'py>(
     Ok(to_array(py, model, &values, &[values.len()])?.into_any())
 }
 
-/// Returns the values that an object stands for, of the type that fits it; `wide_integers` says whether there are integers of 64 bits.
+/// Returns the values that an object stands for: of a type, or of the type that fits it.
 pub(crate) fn of_attribute(object: &Bound<'_, PyAny>, model: &Model, ty: Option<Type>) -> PyResult<Values> {
     if let Some(ty) = ty {
         return if ty == Type::Atomic(Atomic::Char) {
@@ -202,7 +211,7 @@ pub(crate) fn of_objects(object: &Bound<'_, PyAny>, model: &Model, ty: Type) -> 
         let memory = unsafe { bytes(&array) };
         return nested::gather(model, ty, memory, &NoReferences).map_err(exception);
     }
-    let objects = list_of(object, &data_type(py, model, ty)?)?;
+    let objects = list_of(object)?;
     match ty {
         Type::Atomic(_) => {
             let strings = objects
@@ -225,6 +234,13 @@ fn checked_cast<'py>(
     if array.dtype().is(wanted) || array.dtype().eq(wanted)? {
         return contiguous(array, None);
     }
+    if matches!(array.dtype().kind(), b'M' | b'm' | b'c') {
+        let what = format!(
+            "values of the data type {} have no type in netCDF; convert them to numbers",
+            array.dtype()
+        );
+        return Err(PyTypeError::new_err(what));
+    }
     let cast = contiguous(array, Some(wanted))?;
     let are_integers = |kind: u8| matches!(kind, b'i' | b'u' | b'b');
     if are_integers(wanted.kind())
@@ -235,21 +251,43 @@ fn checked_cast<'py>(
     Ok(cast)
 }
 
-/// Returns the elements of an array of objects or a list, one alone for another object.
-fn list_of<'py>(
-    object: &Bound<'py, PyAny>,
-    of: &Bound<'py, numpy::PyArrayDescr>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+/// Returns the elements of an array or a list, one alone for another object.
+fn list_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return array.call_method0("ravel")?.call_method0("tolist")?.extract();
-    }
-    if object.is_instance_of::<PyList>() && of.kind() == b'O' {
-        return object.extract();
     }
     if object.is_instance_of::<PyList>() {
         return object.extract();
     }
     Ok(vec![object.clone()])
+}
+
+/// Returns texts as their letters, `len` for each, filled up with zeros.
+pub(crate) fn letters(texts: &Bound<'_, PyAny>, len: usize) -> PyResult<Values> {
+    let array = fixed_texts(texts, len)?;
+    let text = array.call_method0("tobytes")?;
+    Ok(Values::Char(text.cast::<PyBytes>()?.as_bytes().to_vec()))
+}
+
+/// Returns texts as an array of texts of `len` bytes. Longer ones are an error.
+pub(crate) fn fixed_texts<'py>(
+    texts: &Bound<'py, PyAny>,
+    len: usize,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = texts.py();
+    let mut array = as_array(texts)?;
+    if array.dtype().kind() == b'O' {
+        array = array.call_method1("astype", ("U",))?.cast_into()?;
+    }
+    if matches!(array.dtype().kind(), b'U' | b'T') {
+        let encode = numpy_function!(py, "char")?.getattr("encode")?;
+        array = as_array(&encode.call1((array, "utf-8"))?)?;
+    }
+    if array.dtype().kind() != b'S' || array.dtype().itemsize() > len {
+        let what = format!("a text of {} bytes does not fit in {len}", array.dtype().itemsize());
+        return Err(PyValueError::new_err(what));
+    }
+    Ok(array.call_method1("astype", (format!("S{len}"),))?.cast_into()?)
 }
 
 fn user_of_object(object: &Bound<'_, PyAny>, model: &Model, id: TypeId) -> PyResult<Value> {
@@ -264,8 +302,11 @@ fn user_of_object(object: &Bound<'_, PyAny>, model: &Model, id: TypeId) -> PyRes
                 return Err(PyValueError::new_err(what));
             }
             let values = fields.iter().zip(given).map(|(field, given)| {
-                let values = of_objects(&given, model, field.ty)?;
                 let wanted = nested::elements_of(field);
+                let values = match field.ty {
+                    Type::Atomic(Atomic::Char) => letters(&given, field.shape.last().copied().unwrap_or(1))?,
+                    ty => of_objects(&given, model, ty)?,
+                };
                 if values.len() != wanted {
                     let what =
                         format!("{} values for the field \"{}\" of {wanted}", values.len(), field.name);

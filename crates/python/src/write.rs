@@ -1,17 +1,17 @@
 //! Writing arrays to variables.
 
-use ferrocdf::{Code, Error, FileMut, In, Model, RangeCheck, Selection, Type, VarId};
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use ferrocdf::{Atomic, Code, Error, In, Model, RangeCheck, Selection, Type, VarId, nested};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyEllipsis, PySlice, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyEllipsis, PySlice, PyString, PyTuple};
 
-use crate::data_types::atomic_of;
+use crate::data_types::{atomic_of, data_type};
 use crate::handles::Handle;
 use crate::indexing::{After, Axis, AxisIndex, ReadPlan, parse};
-use crate::memory::{as_array, bytes, contiguous, numpy_function};
+use crate::memory::{as_array, bytes, contiguous, empty, numpy_function, reachable_bytes};
 use crate::read::kind_in_memory;
-use crate::values::{as_numbers, of_objects, positions};
+use crate::values::{as_numbers, fixed_texts, of_objects, positions, to_array};
 
 /// Writes an array, or what becomes one, to the elements that an index expression names. It is broadcast as NumPy does it; dimensions
 /// that grow become long enough.
@@ -24,8 +24,8 @@ pub(crate) fn write<'py>(
     let (model, axes) =
         variable.read(py, |file, id| Ok((file.model(), file.look(|model| axes(model, id)))))?;
     let ty = model.var(variable.id()).ty;
-    let array = as_given(values, &model, ty)?;
     let mut indices = parse(key, &axes)?;
+    let array = as_given(py, variable, values, &model, &indices)?;
     open_ends(&mut indices, &axes, array.shape());
     let plan = ReadPlan::new(&indices);
     let array = to_order_of_plan(&array, &plan)?;
@@ -49,32 +49,113 @@ fn axes(model: &Model, id: VarId) -> Vec<Axis> {
     dims.map(|dim| Axis { len: dim.len, grows: dim.unlimited }).collect()
 }
 
-/// Returns the values as an array. Text for a `char` variable becomes its characters.
+/// Returns the values as an array for the elements that are indexed. Masked values become the fill value of the variable.
 fn as_given<'py>(
+    py: Python<'py>,
+    variable: &Handle<VarId>,
     values: &Bound<'py, PyAny>,
     model: &Model,
-    ty: Type,
+    indices: &[AxisIndex],
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let py = values.py();
-    if let Ok(array) = values.cast::<PyUntypedArray>() {
+    let ty = model.var(variable.id()).ty;
+    let kept: Vec<&AxisIndex> = indices.iter().filter(|index| !matches!(index, AxisIndex::One(_))).collect();
+    if values.is_instance(&numpy_function!(py, "ma")?.getattr("MaskedArray")?)? {
+        return without_mask(py, variable, values, model);
+    }
+    match ty {
+        Type::Atomic(Atomic::Char) => as_letters(values, &kept),
+        ty if kind_in_memory(model, ty).is_some() => as_array(values),
+        ty => {
+            let of = data_type(py, model, ty)?;
+            if of.kind() == b'O' {
+                return as_objects(py, values, kept.len(), ty == Type::Atomic(Atomic::String));
+            }
+            if let Ok(array) = values.cast::<PyUntypedArray>() {
+                return Ok(array.clone());
+            }
+            let keywords = PyDict::new(py);
+            keywords.set_item("dtype", of)?;
+            Ok(numpy_function!(py, "asarray")?.call((values,), Some(&keywords))?.cast_into()?)
+        }
+    }
+}
+
+/// Returns the values of a masked array, with the fill value where they are masked.
+fn without_mask<'py>(
+    py: Python<'py>,
+    variable: &Handle<VarId>,
+    values: &Bound<'py, PyAny>,
+    model: &Model,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let masked = numpy_function!(py, "ma")?;
+    let (data, mask) =
+        (masked.call_method1("getdata", (values,))?, masked.call_method1("getmaskarray", (values,))?);
+    if !mask.call_method0("any")?.extract::<bool>()? {
+        return as_array(&data);
+    }
+    let fill = variable.read(py, |file, id| file.fill_value(id))?;
+    let Some(fill) = fill else {
+        return Err(PyValueError::new_err(
+            "values are masked, and the variable has no fill value to write instead",
+        ));
+    };
+    let fill = to_array(py, model, &fill, &[])?;
+    Ok(numpy_function!(py, "where")?.call1((mask, fill, data))?.cast_into()?)
+}
+
+/// Returns the values for a variable of the type `char`. Texts have the letters of the last dimension that is indexed, and zeros behind
+/// them; an array of single bytes has them one by one.
+fn as_letters<'py>(values: &Bound<'py, PyAny>, kept: &[&AxisIndex]) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = as_array(values)?;
+    let is_text = values.is_instance_of::<PyString>()
+        || values.is_instance_of::<PyBytes>()
+        || matches!(array.dtype().kind(), b'U' | b'T' | b'O')
+        || array.dtype().kind() == b'S' && array.dtype().itemsize() > 1;
+    if !is_text {
+        return Ok(array);
+    }
+    let Some(last) = kept.last().filter(|_| array.ndim() < kept.len()) else {
+        return fixed_texts(array.as_any(), 1);
+    };
+    let len = match last {
+        AxisIndex::One(_) => 1,
+        AxisIndex::Run { count, .. } => usize::try_from(*count).unwrap_or(usize::MAX),
+        AxisIndex::List(list) => list.len(),
+    };
+    let mut shape = array.shape().to_vec();
+    shape.push(len);
+    let texts = contiguous(&fixed_texts(array.as_any(), len)?, None)?;
+    let letters = texts.call_method1("reshape", (-1,))?.call_method1("view", ("S1",))?;
+    Ok(letters.call_method1("reshape", (shape,))?.cast_into()?)
+}
+
+/// Returns the values for a variable whose elements are objects: strings or lists. One element is one object, whatever it is; for a dimension
+/// there is a list of them.
+fn as_objects<'py>(
+    py: Python<'py>,
+    values: &Bound<'py, PyAny>,
+    kept: usize,
+    are_strings: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array =
+        values.cast::<PyUntypedArray>().ok().filter(|array| array.dtype().kind() == b'O' || are_strings);
+    if let Some(array) = array {
         return Ok(array.clone());
     }
-    if kind_in_memory(model, ty).is_some() {
-        return as_array(values);
-    }
-    // A list of strings, lists or tuples is an array of objects, not of their parts.
-    let of = crate::data_types::data_type(py, model, ty)?;
-    if of.kind() != b'O' {
-        let keywords = pyo3::types::PyDict::new(py);
-        keywords.set_item("dtype", of)?;
-        return Ok(numpy_function!(py, "asarray")?.call((values,), Some(&keywords))?.cast_into()?);
-    }
-    let is_list_of_strings = ty == Type::Atomic(ferrocdf::Atomic::String);
-    if is_list_of_strings {
+    if are_strings {
         return Ok(numpy_function!(py, "asarray")?.call1((values, "O"))?.cast_into()?);
     }
-    let array = crate::memory::empty(py, &[], &of)?;
-    array.set_item(PyTuple::empty(py), values)?;
+    let objects = PyArrayDescr::object(py);
+    if kept == 0 {
+        let one = empty(py, &[], &objects)?;
+        one.set_item(PyTuple::empty(py), values)?;
+        return Ok(one);
+    }
+    let each = values.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let array = empty(py, &[each.len()], &objects)?;
+    for (at, object) in each.into_iter().enumerate() {
+        array.set_item(at, object)?;
+    }
     Ok(array)
 }
 
@@ -106,12 +187,11 @@ fn to_order_of_plan<'py>(
     let kept = plan.after.iter().zip(&plan.counts).filter(|(after, _)| **after != After::Drop);
     let wanted: Vec<u64> = kept.map(|(after, &count)| lens(after, count)).collect();
     // As NumPy assigns: leading dimensions of length 1 may be too many.
-    let mut given = array.clone().into_any();
-    while given.getattr("ndim")?.extract::<usize>()? > wanted.len()
-        && given.getattr("shape")?.get_item(0)?.extract::<usize>()? == 1
-    {
-        given = given.get_item(0)?;
+    let mut shape = array.shape();
+    while shape.len() > wanted.len() && shape[0] == 1 {
+        shape = &shape[1..];
     }
+    let given = array.call_method1("reshape", (shape.to_vec(),))?;
     let shape = PyTuple::new(py, &wanted)?;
     let broadcast = numpy_function!(py, "broadcast_to")?.call1((&given, shape)).map_err(|_| {
         let what = format!(
@@ -179,11 +259,9 @@ fn write_part(
     let from = atomic_of(&array.dtype()).and_then(ferrocdf::kind_of);
     let Some(kind) = from.filter(|_| kind_in_memory(model, ty).is_some()) else {
         let values = of_objects(contiguous(array, None)?.as_any(), model, ty)?;
-        return variable.write(py, |file: &FileMut, id| match &values {
-            values @ (ferrocdf::Values::String(_) | ferrocdf::Values::User(..)) => {
-                check(file.write_trees(id, selection, values)?)
-            }
-            values => check(file.write_values(id, &selection.start, &selection.count, values)?),
+        return variable.write(py, |file, id| match values.atomic().and_then(ferrocdf::kind_of) {
+            Some(kind) => check(file.write(id, selection, In::raw(kind, nested::bytes(&values)))?),
+            None => check(file.write_trees(id, selection, &values)?),
         });
     };
     let array = as_numbers(array)?;
@@ -203,7 +281,7 @@ fn write_part(
             + 1;
         // SAFETY: the elements of the array lie from its data pointer on, the last one `reach` elements further at most, since no stride
         // is negative and no dimension is empty; numbers are not objects.
-        let memory = unsafe { crate::memory::reachable_bytes(&array, reach) };
+        let memory = unsafe { reachable_bytes(&array, reach) };
         return variable.write(py, |file, id| {
             check(file.write(id, selection, In::raw(kind, memory).mapped(0, &strides))?)
         });

@@ -1,5 +1,8 @@
 """What is written here is read by other libraries."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import h5py
 import netCDF4
 import numpy as np
@@ -173,3 +176,133 @@ def test_x_makes_no_file_twice(path):
         ferrocdf.open(path, "x")
     with pytest.raises(ValueError, match="mode"):
         ferrocdf.open(path, "q")
+
+
+def test_steps_count_for_values_of_other_types_too(path):
+    with ferrocdf.open(path, "w") as data:
+        numbers = data.create_variable("n", dimensions=["x"], data=np.zeros(6, "i4"))
+        numbers[::2] = np.array([1, 2, 3], object)
+        assert numbers[:].tolist() == [1, 0, 2, 0, 3, 0]
+        letters = data.create_variable("c", "char", ["x"])
+        letters[:] = ["-"] * 6
+        letters[::2] = ["a", "b", "c"]
+        assert letters[:].tobytes() == b"a-b-c-"
+
+
+def test_texts_fill_the_last_dimension_of_letters(path):
+    with ferrocdf.open(path, "w") as data:
+        data.create_dimension("x", 3)
+        data.create_dimension("letters", 5)
+        made = data.create_variable("c", "char", ["x", "letters"])
+        made[0] = "hello"
+        made[1] = b"hi"
+        made[2, 1] = "z"
+        assert made[...].tobytes() == b"hellohi\0\0\0\0z\0\0\0"
+        made[:] = ["a", "bc", "ü"]
+        assert made[...].tobytes() == b"a\0\0\0\0bc\0\0\0" + "ü".encode() + b"\0\0\0"
+        made[:2] = np.array([b"fghij", b"k"])
+        assert made[:2].tobytes() == b"fghijk\0\0\0\0"
+        with pytest.raises(ValueError, match="does not fit"):
+            made[0] = "too long"
+
+
+def test_texts_in_structures_are_whole(path):
+    record = np.dtype([("n", "i4"), ("s", "S4"), ("t", "S2", (2,))])
+    values = np.array([(1, b"abcd", [b"ef", b"g"]), (2, b"x", [b"", b"yz"])], record)
+    with ferrocdf.open(path, "w") as data:
+        data.create_type("record", record)
+        made = data.create_variable("r", record, ["x"], data=values)
+        found = made[...]
+        assert all(np.array_equal(found[field], values[field]) for field in record.names)
+    with h5py.File(path) as file:
+        assert file["r"][0]["s"].tobytes() == b"abcd" and file["r"][1]["s"].tobytes() == b"x\0\0\0"
+
+
+def test_masked_values_become_the_fill_value(path):
+    masked = np.ma.array([1, 2, 3, 4], mask=[0, 1, 0, 0])
+    with ferrocdf.open(path, "w") as data:
+        made = data.create_variable("v", "short", ["x"], data=masked, fill_value=-9)
+        other = data.create_variable("w", "float", ["x"])
+        other[:] = masked
+        other[3] = np.ma.masked
+        made[2] = np.ma.masked
+    with netCDF4.Dataset(path) as data:
+        data.set_auto_mask(False)
+        assert data["v"][:].tolist() == [1, -9, -9, 4]
+        data.set_auto_mask(True)
+        assert np.ma.getmaskarray(data["w"][:]).tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("values", [np.array(["2000-01-01"], "M8[D]"), np.array([1], "m8[s]"), np.array([1 + 2j])], ids=["M", "m", "c"])
+def test_values_without_a_type_in_netcdf_are_refused(path, values):
+    with ferrocdf.open(path, "w") as data:
+        made = data.create_variable("v", dimensions=["x"], data=[1.0])
+        with pytest.raises(TypeError, match="no type in netCDF"):
+            made[:] = values
+
+
+def test_strings_and_lists_are_assigned_one_and_several_at_a_time(path):
+    with ferrocdf.open(path, "w") as data:
+        data.create_dimension("x", 3)
+        words = data.create_variable("s", str, ["x"])
+        words[0] = ["abc"]
+        words[1] = "de"
+        words[2] = np.array(["fg"], object)
+        assert words[:].tolist() == ["abc", "de", "fg"]
+        data.create_type("lists", np.dtype("O", metadata={"vlen": "i4"}))
+        lists = data.create_variable("l", "lists", ["x"])
+        lists[0] = np.array([1, 2, 3])
+        lists[1:] = [[4], [5, 6]]
+        assert [part.tolist() for part in lists[:]] == [[1, 2, 3], [4], [5, 6]]
+
+
+def test_compression_without_a_level(path):
+    with ferrocdf.open(path, "w") as data:
+        for name, wanted in [("deflate", "deflate,4"), ("lz4", "LZ4"), ("zstd", "Zstandard,3"), ("bitshuffle", "bitshuffle")]:
+            made = data.create_variable(name, dimensions=["x"], data=np.arange(1000), compression=name, shuffle=False)
+            assert made.filters[-1].lower().startswith(wanted.split(",")[0].lower()), made.filters
+            assert "," not in wanted or made.filters[-1] == wanted
+            assert np.array_equal(made[:], np.arange(1000))
+
+
+def test_other_attributes_of_objects_are_errors(path):
+    with ferrocdf.open(path, "w") as data:
+        made = data.create_variable("v", dimensions=["x"], data=[1.0])
+        for thing in (made, data, data.create_group("g")):
+            with pytest.raises(AttributeError):
+                thing.units = "K"
+
+
+def test_a_dataset_that_nobody_holds_is_closed(path):
+    data = ferrocdf.open(path, "w")
+    data.create_variable("v", dimensions=["x"], data=[1, 2])
+    del data
+    with netCDF4.Dataset(path) as data:
+        assert data["v"][:].tolist() == [1, 2]
+
+
+def test_no_thread_gets_another_object_than_it_asked_for(path):
+    with ferrocdf.open(path, "w") as data:
+        data.create_variable("h", dimensions=["x"], data=[7, 7])
+        done = threading.Event()
+
+        def change():
+            for round_ in range(60):
+                data.create_variable(f"t{round_}", dimensions=["y"], data=[0])
+                data.remove(f"t{round_}")
+            done.set()
+
+        def look():
+            found = []
+            while not done.is_set():
+                try:
+                    variable = data["h"]
+                    found.append((variable.name, variable[0]))
+                except ferrocdf.InvalidState:
+                    pass
+            return found
+
+        with ThreadPoolExecutor(4) as pool:
+            looks = [pool.submit(look) for _ in range(3)]
+            pool.submit(change).result()
+            assert {pair for each in looks for pair in each.result()} <= {("h", 7)}

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_model::{Container, Format};
 use ferrocdf_store::{
@@ -310,7 +310,7 @@ fn is_empty_folder(path: &Path) -> bool {
 fn exists_if_new(options: &CreateOptions) -> impl Fn(Error) -> Error {
     let must_be_new = !options.clobber;
     move |error| match error.code {
-        Code(EEXIST) if must_be_new => error.with_code(Code::EEXIST),
+        errno::EXIST if must_be_new => error.with_code(Code::EEXIST),
         _ => error,
     }
 }
@@ -328,6 +328,3 @@ fn buffered(blob: FileBlob, replaces_file: bool, is_durable: bool) -> Box<dyn Bl
         (true, true) => behind(Durable::new(ReplaceableFile::new(blob))),
     }
 }
-
-/// `EEXIST` of the operating system.
-const EEXIST: i32 = 17;

@@ -1,6 +1,6 @@
 //! Files that another process changes while they are read.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_store::{is_stale, retry};
 
 use super::{File, State};
@@ -77,7 +77,7 @@ impl State {
         };
         let location = Location::Path(path.clone());
         let blob = match location.blob(options.shared) {
-            Err(error) if error.code == Code(ENOENT) => return Ok(None),
+            Err(error) if error.code == errno::NOENT => return Ok(None),
             blob => blob?,
         };
         let state = State::open(blob, &location, options)?;
@@ -88,6 +88,3 @@ impl State {
         Ok(Some(state))
     }
 }
-
-/// `ENOENT` of the operating system.
-const ENOENT: i32 = 2;

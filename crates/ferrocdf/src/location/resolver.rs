@@ -8,7 +8,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Result};
+use ferrocdf_bytes::{Code, Result, errno};
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_store::{Blob, FileBlob, ObjectBlob, ReadAhead, Store};
 
@@ -39,17 +39,13 @@ impl Resolver for BesideFile {
             }
             match FileBlob::open(&place) {
                 Ok(blob) => return Ok(Some(Arc::new(ReadAhead::new(blob)))),
-                Err(error) if matches!(error.code, Code(ENOENT | ENOTDIR)) => {}
+                Err(error) if matches!(error.code, errno::NOENT | errno::NOTDIR) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(None)
     }
 }
-
-/// What the system answers where there is no such file.
-const ENOENT: i32 = 2;
-const ENOTDIR: i32 = 20;
 
 /// The objects around one of a store.
 pub(super) struct BesideObject {

@@ -12,6 +12,8 @@ class Error(Exception):
         super().__init__(what)
         self.code = code
         self.path = path
+        if code > 0 and isinstance(self, OSError):
+            self.errno = code
 
     def __reduce__(self):
         return type(self), (self.args[0], self.code, self.path)

@@ -11,10 +11,11 @@ def to_cdl(location, *, data=True, variables=None):
 
     data: False for names, types, dimensions and attributes alone; variables: the names of those whose data is wanted.
     """
-    arguments = [] if data else ["-h"]
-    if variables is not None:
+    variables = [variables] if isinstance(variables, str) else variables
+    arguments = [] if data and variables != [] else ["-h"]
+    if variables:
         arguments += ["-v", ",".join(variables)]
-    return _ferrocdf.dump([*arguments, os.fspath(location)]).decode("utf-8", "surrogateescape")
+    return _ferrocdf.dump([*arguments, "--", os.fspath(location)]).decode("utf-8", "surrogateescape")
 
 
 def info(location):
@@ -41,4 +42,4 @@ def copy(source, target, *, kind=None, chunks=None, filters=(), level=None, shuf
     filters = [filters] if isinstance(filters, str) else list(filters)
     if filters:
         arguments += ["-F", f"*,{'|'.join(filters)}"]
-    return _ferrocdf.copy([*arguments, os.fspath(source), os.fspath(target)])
+    return _ferrocdf.copy([*arguments, "--", os.fspath(source), os.fspath(target)])

@@ -10,6 +10,10 @@ from ._decode import decode
 from ._mappings import Attributes, _Named
 
 
+# Levels of filters that need one.
+_LEVELS = {"deflate": 4, "zstd": 3, "bzip2": 9}
+
+
 class Dimension(NamedTuple):
     """A dimension: its name, its length when it was looked up, and whether it grows."""
 
@@ -19,6 +23,9 @@ class Dimension(NamedTuple):
 
     def __len__(self):
         return self.size
+
+    def __bool__(self):
+        return True
 
 
 class Type(NamedTuple):
@@ -36,6 +43,9 @@ class Variable(_ferrocdf.Variable):
     lists; lists are orthogonal, each selects along its own dimension. ``variable[index] = values`` writes, broadcasts as NumPy does, and
     lengthens unlimited dimensions.
     """
+
+    # No other attributes: `variable.units = "K"` shall be an error, and not lost.
+    __slots__ = ("__weakref__", "_dataset")
 
     @property
     def group(self):
@@ -100,7 +110,7 @@ def _variable_at(dataset, path):
 class Group(_ferrocdf.Group):
     """A group: dimensions, variables, types, attributes and other groups. ``group["path/name"]`` finds groups and variables."""
 
-    _dataset = None
+    __slots__ = ("__weakref__", "_dataset")
 
     @classmethod
     def _of(cls, native, dataset):
@@ -185,7 +195,7 @@ class Group(_ferrocdf.Group):
         shards=None,
         filters=(),
         compression=None,
-        level=4,
+        level=None,
         shuffle=None,
         fletcher32=False,
         endian="native",
@@ -199,7 +209,7 @@ class Group(_ferrocdf.Group):
         dimensions: the names of the dimensions, slowest first. Dimensions that do not exist are made as long as ``data``.
         chunks: the shape of the chunks in elements; contiguous: True for one run of bytes; shards: the shape of the shards of Zarr 3.
         filters: filters by name or number in the order in which they encode, as ``nccopy -F`` takes them: ``["shuffle", "zstd,3"]``.
-        compression: "deflate", "zstd" or another filter with ``level``; ``shuffle`` goes before it unless it is False.
+        compression: "deflate", "zstd" or another filter, with ``level`` as its first parameter; ``shuffle`` goes before it unless it is False.
         quantize: ("BitGroom", 3), ("GranularBitRound", 3) or ("BitRound", 9): the digits, or bits, of floats that are kept.
         fill_value: the value of elements that are never written; fill: False to leave them undefined.
         """
@@ -213,7 +223,8 @@ class Group(_ferrocdf.Group):
         stages = [filters] if isinstance(filters, str) else list(filters)
         if compression is not None:
             stages += ["shuffle"] if shuffle is None or shuffle else []
-            stages.append(f"{compression},{level}")
+            level = _LEVELS.get(compression) if level is None else level
+            stages.append(compression if level is None else f"{compression},{level}")
         elif shuffle:
             stages.insert(0, "shuffle")
         stages += ["fletcher32"] if fletcher32 else []
@@ -315,6 +326,8 @@ def _group_at(dataset, path):
 class Dataset(Group):
     """An open dataset, which is its root group too. Made by ``ferrocdf.open``; a context manager that closes it."""
 
+    __slots__ = ("_file", "_options", "location", "mode")
+
     def __new__(cls, open_file, *_, **__):
         return _ferrocdf.Group.__new__(cls, open_file)
 
@@ -390,6 +403,7 @@ def open(source, mode="r", **options):
     ``kind`` as ``nccopy -k`` has it ("netCDF-4", "classic", "cdf5", "zarr", "nczarr2", …), ``fill``, ``durable``.
     """
     place = os.fspath(source) if isinstance(source, os.PathLike) else source
+    place = bytes(place) if isinstance(place, (bytearray, memoryview)) else place
     if mode == "r":
         made = _ferrocdf.open(place, **options)
     elif mode in ("a", "r+"):

@@ -5,6 +5,7 @@ Variables are read when they are used, from any thread and without a lock. xarra
 
 import builtins
 import os
+import posixpath
 
 import numpy as np
 from xarray.backends import BackendArray, BackendEntrypoint
@@ -19,8 +20,17 @@ from ._objects import Dataset, open
 # Bytes at the begin of files that this engine reads, and of which no other engine of xarray is the first choice.
 _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n", b"\x0e\x03\x13\x01")
 
-# What the engine netcdf4 calls filters in encodings.
-_ENCODING_KEYS = {"deflate": "zlib", "Zstandard": "zstd"}
+# Filters that encodings have a key for, as the engine netcdf4 calls it.
+_ENCODING_KEYS = {"deflate": "zlib", "Zstandard": "zstd", "bzip2": "bzip2", "shuffle": "shuffle", "fletcher32": "fletcher32"}
+
+
+def _attributes(owner):
+    """The attributes of a group or a variable. Bytes of text that are no UTF-8 are left out, as other engines do."""
+
+    def readable(value):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "ignore") if isinstance(value, str) else value
+
+    return {name: readable(value) for name, value in owner.attrs.asdict().items()}
 
 
 class _Array(BackendArray):
@@ -53,7 +63,7 @@ class FerrocdfStore(AbstractDataStore):
 
     def get_attrs(self):
         """Returns the attributes of the group."""
-        return FrozenDict(self.group.attrs.asdict())
+        return FrozenDict(_attributes(self.group))
 
     def get_dimensions(self):
         """Returns the lengths of the dimensions of the group."""
@@ -76,9 +86,13 @@ class FerrocdfStore(AbstractDataStore):
         return {name: dim for name, dim in found.items() if name in self.group.dimensions or name in used}
 
     def _variable(self, found):
-        attributes = found.attrs.asdict()
+        attributes = _attributes(found)
+        if found.dtype.kind == "S" and "_FillValue" in attributes:
+            attributes["_FillValue"] = np.bytes_(attributes["_FillValue"])
         array = indexing.LazilyIndexedArray(_Array(found))
-        encoding = {"source": str(self.dataset.location), "original_shape": found.shape, "dtype": found.dtype}
+        encoding = {"original_shape": found.shape, "dtype": found.dtype}
+        if isinstance(self.dataset.location, str):
+            encoding["source"] = self.dataset.location
         if found.dtype.kind == "O":
             encoding["dtype"] = str if (found.dtype.metadata or {}).get("vlen") is str else found.dtype
         if found.chunks is None:
@@ -88,8 +102,9 @@ class FerrocdfStore(AbstractDataStore):
             encoding["preferred_chunks"] = dict(zip(found.dimensions, found.chunks))
         for stage in found.filters:
             name, *parameters = stage.split(",")
-            encoding[_ENCODING_KEYS.get(name, name)] = True
-            if name in ("deflate", "Zstandard") and parameters:
+            if name in _ENCODING_KEYS:
+                encoding[_ENCODING_KEYS[name]] = True
+            if name in ("deflate", "Zstandard", "bzip2") and parameters:
                 encoding["complevel"] = int(parameters[0])
         return Variable(found.dimensions, array, attributes, encoding)
 
@@ -166,7 +181,7 @@ class FerrocdfBackend(BackendEntrypoint):
         top = dataset if group in (None, "", "/") else dataset[group]
         found = {}
         for each in _with_inner(top):
-            path = "/" + os.path.relpath(each.path, top.path) if each.path != top.path else "/"
+            path = "/" + posixpath.relpath(each.path, top.path) if each.path != top.path else "/"
             found[path] = self.open_dataset(dataset, group=each.path, **decoding)
         return found
 

@@ -18,7 +18,6 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }

@@ -72,7 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, errors: &mut dyn Write) -> 
     run_with(Foreign::Refused, &OpenOptions::default(), args, errors)
 }
 
-/// Does the same with what netCDF does not allow mapped or refused, and the source opened with `opening`.
+/// Runs the tool as [`run`] does. `foreign` says what becomes of things that netCDF does not allow; `opening` is how the source is opened.
 pub fn run_with(
     foreign: Foreign,
     opening: &OpenOptions,

@@ -30,6 +30,7 @@ errnos! {
     AGAIN = EAGAIN, 11, WouldBlock, "Resource temporarily unavailable";
     ACCES = EACCES, 13, PermissionDenied, "Permission denied";
     EXIST = EEXIST, 17, AlreadyExists, "File exists";
+    NOTDIR = ENOTDIR, 20, NotADirectory, "Not a directory";
     ISDIR = EISDIR, 21, IsADirectory, "Is a directory";
     NOSPC = ENOSPC, 28, StorageFull, "No space left on device";
     MLINK = EMLINK, 31, TooManyLinks, "Too many links";
