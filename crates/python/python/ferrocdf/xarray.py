@@ -25,10 +25,10 @@ _ENCODING_KEYS = {"deflate": "zlib", "Zstandard": "zstd", "bzip2": "bzip2", "shu
 
 
 def _attributes(owner):
-    """The attributes of a group or a variable. Bytes of text that are no UTF-8 are left out, as other engines do."""
+    """The attributes of a group or a variable. Bytes of text that are no UTF-8 become U+FFFD, as in other engines."""
 
     def readable(value):
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "ignore") if isinstance(value, str) else value
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if isinstance(value, str) else value
 
     return {name: readable(value) for name, value in owner.attrs.asdict().items()}
 
