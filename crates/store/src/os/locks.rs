@@ -15,10 +15,14 @@ pub(crate) enum Sharing {
 /// Takes a lock for the holder alone, without waiting. False if another opening of the file has it; errors are those of file systems
 /// without locks.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error),
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            // A signal came; nothing is known about the lock.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 
