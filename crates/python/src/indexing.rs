@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use ferrocdf::Selection;
+use ferrocdf::{Model, Selection, VarId};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -34,6 +34,12 @@ pub(crate) enum AxisIndex {
     },
     /// Any indices, in any order, with repetitions.
     List(Vec<u64>),
+}
+
+/// Returns the dimensions of a variable. Those that grow may be indexed beyond their length where it `is_written`.
+pub(crate) fn axes(model: &Model, id: VarId, is_written: bool) -> Vec<Axis> {
+    let dims = model.var(id).dims.iter().map(|&dim| model.dim(dim));
+    dims.map(|dim| Axis { len: dim.len, grows: is_written && dim.unlimited }).collect()
 }
 
 /// A dimension of the variable that is indexed.
@@ -252,6 +258,13 @@ impl ReadPlan {
             plan.after.push(after);
         }
         plan
+    }
+
+    /// Returns the shape of the result.
+    pub(crate) fn result_shape(&self) -> Vec<u64> {
+        let kept = self.after.iter().zip(&self.counts).filter(|(after, _)| **after != After::Drop);
+        kept.map(|(after, &count)| if let After::Take(list) = after { list.len() as u64 } else { count })
+            .collect()
     }
 
     /// Returns the only selection that is needed, if it is one.

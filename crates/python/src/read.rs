@@ -1,7 +1,7 @@
 //! Reading elements of variables into arrays.
 
 use ferrocdf::array::Kind;
-use ferrocdf::{Atomic, Class, Code, Error, File, Model, Out, Result, Selection, Type, VarId};
+use ferrocdf::{Atomic, Class, Code, Error, Model, Out, Result, Selection, Type, VarId};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use pyo3::types::{PyEllipsis, PySlice, PyTuple};
 use crate::data_types::data_type;
 use crate::errors::exception;
 use crate::handles::Handle;
-use crate::indexing::{After, Axis, ReadPlan, parse};
+use crate::indexing::{After, ReadPlan, axes, parse};
 use crate::memory::{bytes_mut, check_writable, empty, numpy_function};
 use crate::values::{positions, to_array};
 
@@ -21,50 +21,40 @@ pub(crate) fn read<'py>(
     key: &Bound<'py, PyAny>,
     out: Option<Bound<'py, PyUntypedArray>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (model, axes) = variable.read(py, |file, id| Ok((file.model(), axes(file, id))))?;
-    let plan = ReadPlan::new(&parse(key, &axes)?);
+    let model = variable.read(py, |file, _| Ok(file.model()))?;
+    let plan = ReadPlan::new(&parse(key, &axes(&model, variable.id(), false))?);
     let counts = plan.counts.iter().map(|&count| usize::try_from(count));
     let shape = counts.collect::<Result<Vec<usize>, _>>().map_err(|_| too_large())?;
     let ty = model.var(variable.id()).ty;
-    match (kind_in_memory(&model, ty), out) {
-        (Some(kind), None) => {
-            let array = empty(py, &shape, &data_type(py, &model, ty)?)?;
-            fill(py, variable, &plan, kind, &array)?;
-            finish(array.into_any(), &plan)
-        }
-        (Some(kind), Some(out)) => {
-            check_out(&out, &plan)?;
-            if out.dtype().is_equiv_to(&data_type(py, &model, ty)?)
-                && plan.after.iter().all(|after| matches!(after, After::Keep | After::Drop))
-            {
+    let kind = kind_in_memory(&model, ty);
+    if let Some(out) = out {
+        check_out(&out, &plan)?;
+        let is_in_order = plan.after.iter().all(|after| matches!(after, After::Keep | After::Drop));
+        match kind.filter(|_| is_in_order) {
+            Some(kind) if out.dtype().is_equiv_to(&data_type(py, &model, ty)?) => {
                 check_writable(&out)?;
                 fill(py, variable, &plan, kind, &out)?;
-            } else {
+            }
+            _ => {
                 let array = read(py, variable, key, None)?;
                 numpy_function!(py, "copyto")?.call1((&out, array))?;
             }
-            Ok(out.into_any())
         }
-        (None, None) => {
-            let array = read_objects(py, variable, &model, &plan, &shape)?;
-            finish(array.into_any(), &plan)
-        }
-        (None, Some(out)) => {
-            check_out(&out, &plan)?;
-            let array = read(py, variable, key, None)?;
-            numpy_function!(py, "copyto")?.call1((&out, array))?;
-            Ok(out.into_any())
-        }
+        return Ok(out.into_any());
     }
+    let array = match kind {
+        Some(kind) => {
+            let array = empty(py, &shape, &data_type(py, &model, ty)?)?;
+            fill(py, variable, &plan, kind, &array)?;
+            array
+        }
+        None => read_objects(py, variable, &model, &plan, &shape)?,
+    };
+    finish(array.into_any(), &plan)
 }
 
 fn too_large() -> PyErr {
     exception(Error::new(Code::ENOMEM, "the elements do not fit in memory; read a part of them"))
-}
-
-/// Returns the dimensions of a variable as it is read.
-fn axes(file: &File, id: VarId) -> Vec<Axis> {
-    file.look(|model| model.shape(id)).into_iter().map(|len| Axis { len, grows: false }).collect()
 }
 
 /// Returns the kind of number that elements of a type are in memory; `None` for strings, structures and the like.
@@ -81,10 +71,7 @@ pub(crate) fn kind_in_memory(model: &Model, ty: Type) -> Option<Kind> {
 }
 
 fn check_out(out: &Bound<'_, PyUntypedArray>, plan: &ReadPlan) -> PyResult<()> {
-    let kept = plan.after.iter().zip(&plan.counts).filter(|(after, _)| **after != After::Drop);
-    let wanted: Vec<u64> = kept
-        .map(|(after, &count)| if let After::Take(list) = after { list.len() as u64 } else { count })
-        .collect();
+    let wanted = plan.result_shape();
     let given: Vec<u64> = out.shape().iter().map(|&len| len as u64).collect();
     if given == wanted {
         return Ok(());

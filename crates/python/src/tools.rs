@@ -53,6 +53,6 @@ pub(crate) fn facts(py: Python<'_>, location: OsString) -> PyResult<String> {
 
 /// Returns the error of a tool that said why it failed.
 fn failure(said: &[u8]) -> Error {
-    // What a tool says tells people why, and programs nothing.
+    // The text is for people. No code tells programs what failed, so the kind is none of those that have a meaning.
     Error::new(Code::EIO, String::from_utf8_lossy(said).trim().to_string()).with_kind(ErrorKind::Other)
 }

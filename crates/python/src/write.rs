@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyEllipsis, PySlice, PyString, PyTuple};
 
 use crate::data_types::{atomic_of, data_type};
 use crate::handles::Handle;
-use crate::indexing::{After, Axis, AxisIndex, ReadPlan, parse};
+use crate::indexing::{After, Axis, AxisIndex, ReadPlan, axes, parse};
 use crate::memory::{as_array, bytes, contiguous, empty, numpy_function, reachable_bytes};
 use crate::read::kind_in_memory;
 use crate::values::{as_numbers, fixed_texts, of_objects, positions, to_array};
@@ -21,8 +21,8 @@ pub(crate) fn write<'py>(
     key: &Bound<'py, PyAny>,
     values: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
-    let (model, axes) =
-        variable.read(py, |file, id| Ok((file.model(), file.look(|model| axes(model, id)))))?;
+    let model = variable.read(py, |file, _| Ok(file.model()))?;
+    let axes = axes(&model, variable.id(), true);
     let ty = model.var(variable.id()).ty;
     let mut indices = parse(key, &axes)?;
     let array = as_given(py, variable, values, &model, &indices)?;
@@ -41,12 +41,6 @@ pub(crate) fn write<'py>(
         write_part(py, variable, &model, ty, &selection, &part)?;
     }
     Ok(())
-}
-
-/// Returns the dimensions of a variable as it is written.
-fn axes(model: &Model, id: VarId) -> Vec<Axis> {
-    let dims = model.var(id).dims.iter().map(|&dim| model.dim(dim));
-    dims.map(|dim| Axis { len: dim.len, grows: dim.unlimited }).collect()
 }
 
 /// Returns the values as an array for the elements that are indexed. Masked values become the fill value of the variable.
@@ -182,10 +176,7 @@ fn to_order_of_plan<'py>(
     plan: &ReadPlan,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = array.py();
-    let lens =
-        |after: &After, count: u64| if let After::Take(list) = after { list.len() as u64 } else { count };
-    let kept = plan.after.iter().zip(&plan.counts).filter(|(after, _)| **after != After::Drop);
-    let wanted: Vec<u64> = kept.map(|(after, &count)| lens(after, count)).collect();
+    let wanted = plan.result_shape();
     // As NumPy assigns: leading dimensions of length 1 may be too many.
     let mut shape = array.shape();
     while shape.len() > wanted.len() && shape[0] == 1 {

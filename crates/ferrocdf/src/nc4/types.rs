@@ -1,8 +1,8 @@
 //! From HDF5 datatypes to netCDF types.
 //!
-//! netCDF compares datatypes by their native form in the memory of a C program ([`Native`]). A datatype that is not committed becomes the
-//! user-defined type with the same native form. If no committed type has this form, a type is made up: for datatypes that
-//! only a dataset or an attribute has, such as the booleans and complex numbers of h5py.
+//! Two datatypes are the same type for netCDF if the values of both look the same in the memory of a C program ([`Native`]). So a datatype
+//! that is not committed becomes the user-defined type of the committed datatype that looks the same. Where there is none, a name and a type
+//! are made up: the booleans and complex numbers of h5py are such datatypes, which only a dataset or an attribute has.
 
 use std::collections::{HashMap, HashSet};
 
