@@ -1,7 +1,7 @@
 //! "netcdf_file = header data": the header of a classic file, as it is stored.
 //!
 //! Numbers are kept as they stand in the file; their meaning is given in `convert` and `layout`. Attributes are the
-//! model's: files have many of them, and opening one shall not make each twice. Widths are the
+//! model's: files have many of them, and opening one must not make each twice. Widths are the
 //! format's: a count takes 4 bytes (8 in CDF-5), an offset 4 bytes in CDF-1 and 8 after it.
 #![warn(clippy::arithmetic_side_effects)]
 

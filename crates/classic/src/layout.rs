@@ -126,7 +126,7 @@ fn check_sizes(model: &Model, version: Version, places: &[Place]) -> Result<()> 
 }
 
 impl Layout {
-    /// Plans where data shall lie, given the size of the header and the layout the file has now.
+    /// Plans the positions of the data, given the size of the header and the layout the file has now.
     ///
     /// Fails with `NC_EVARSIZE` if the format cannot hold a variable or reach its position.
     pub fn plan(

@@ -2,7 +2,7 @@
 //!
 //! The reference writes a header in windows of two blocks of the file system, each whole, and starts the next one where
 //! a field no longer fits in the last. A file with little data therefore ends where the last window does, behind zeros.
-//! Nothing reads them, but files shall be those of the reference to the last byte. Its usual block size is assumed.
+//! Nothing reads them, but files must equal those of the reference to the last byte. Its usual block size is assumed.
 
 use ferrocdf_bytes::{Bytes, Coder, Record, Result};
 

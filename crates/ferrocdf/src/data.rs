@@ -40,7 +40,7 @@ impl File {
     pub fn read_selected(&self, var: VarId, selection: &Selection) -> Result<Values> {
         let model = self.model();
         self.named(check_id(&model, var))?;
-        // A wrong selection shall not cost memory.
+        // A wrong selection must not take memory.
         let checked = check_selection(&model, var, selection, &model.shape(var));
         self.named(checked.at_path(|| model.var_path(var)))?;
         let count = elements(selection)?;
@@ -72,15 +72,15 @@ impl File {
     }
 
     /// What the file holds that netCDF has no name for, and why; a line each. All attributes are looked at.
-    pub fn left_out(&self) -> Vec<String> {
+    pub fn skipped(&self) -> Vec<String> {
         let state = self.read_state();
         let Skipped { mut reasons, other_kinds, .. } = state.driver().inspect().skipped(state.model());
         reasons.extend(other_kinds);
         reasons
     }
 
-    /// The lines of [`File::left_out`] without those of objects that netCDF-C does not look at: tables, rasters and annotations of HDF4.
-    pub fn left_out_of_netcdf(&self) -> Vec<String> {
+    /// The lines of [`File::skipped`] without those of objects that netCDF-C does not look at: tables, rasters and annotations of HDF4.
+    pub fn skipped_netcdf_objects(&self) -> Vec<String> {
         let state = self.read_state();
         state.driver().inspect().skipped(state.model()).reasons
     }

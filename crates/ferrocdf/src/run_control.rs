@@ -17,7 +17,7 @@ static SETTINGS: LazyLock<Option<Mutex<Settings>>> = LazyLock::new(|| {
     })
 });
 
-/// The settings of the process, held back from other threads.
+/// A lock on the settings of the process.
 pub struct Held(MutexGuard<'static, Settings>);
 
 /// Holds the settings of the process, for a library that must find the lock free in the child of a `fork`; `None` if settings are

@@ -354,5 +354,5 @@ fn read_little(file: &File) {
         }
         let _ = file.fill_value(var);
     }
-    let _ = file.left_out();
+    let _ = file.skipped();
 }

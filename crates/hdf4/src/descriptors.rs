@@ -1,8 +1,10 @@
 //! The data descriptors: blocks of them, each with the position of the next one (Specification, chapter 2, "Data Descriptor Blocks").
 //!
-//! Files of HDF-EOS have blocks of 16 descriptors and hundreds of blocks, spread over the file, and only a block tells where the next
-//! one is. A slow source is therefore read in windows that grow: a granule of some MB takes a few rounds instead of hundreds. The
-//! structures in these windows are kept, since they are small, many, and needed next.
+//! Only a block tells where the next one is, and the blocks are spread over the file: hundreds of 16 descriptors close to each other, as
+//! HDF-EOS writes them, or a few of 200 with many megabytes of data between them. A slow source is therefore read in windows that grow; where
+//! blocks are far apart, a window is short, and others are read at once where the next blocks are to be expected, since a program that
+//! writes one chunk after the other needs a new block after as many bytes as before. So a granule takes a few rounds, whatever its size.
+//! The structures in these windows are kept, since they are small, many, and needed next.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, HashSet};
@@ -114,6 +116,7 @@ impl Descriptors {
                     "descriptor block at byte {at}: the chain of blocks comes back to it"
                 )));
             }
+            windows.expect_block(at);
             const WHAT: &str = "descriptor block";
             let header = decode(BlockHeader::default(), WHAT, at, windows.get(at, HEADER)?)?;
             let start = at.saturating_add(HEADER);
@@ -172,27 +175,31 @@ impl Descriptors {
     }
 }
 
-/// Bytes of the file in windows: each has the size of the one before, or twice as many bytes if the source is slow.
+/// Bytes of the file in windows. Each load has the size of the one before, or four times as many bytes if the source is slow.
 struct FileWindows<'a> {
     blob: &'a dyn Blob,
-    start: u64,
-    bytes: Vec<u8>,
-    /// The windows before this one, of a slow source, by position.
-    before: BTreeMap<u64, Vec<u8>>,
-    /// Size of the next window.
+    /// The windows by position: of a near source the last one only.
+    windows: BTreeMap<u64, Vec<u8>>,
+    /// Bytes of the next load.
     size: u64,
-    /// Bytes that slow sources may still send in windows that grow.
+    /// Bytes that slow sources may still send in loads that grow.
     budget: u64,
+    /// Position of the last block, and the distance from the one before it.
+    last_block: u64,
+    distance: u64,
 }
 
 /// Window in a near source: one read of the system, for a block of up to 340 descriptors.
 const NEAR: u64 = 4 << 10;
-/// First and largest window in a slow source, the largest request, and the bytes of all windows together. A window of 1 MiB arrives
+/// First and largest load from a slow source, the largest request, and the bytes of all loads together. A load of 1 MiB arrives
 /// in the time of half a request; the largest is fetched by many requests at once.
 const SLOW: u64 = 1 << 20;
 const LARGEST: u64 = 32 << 20;
 const REQUEST: usize = 1 << 20;
 const BUDGET: u64 = 64 << 20;
+/// Distance of blocks from which on the bytes between them are not worth a request, and the size of a window at each of them.
+const FAR: u64 = 4 << 20;
+const AROUND: u64 = 1 << 20;
 
 /// Largest structure that is kept, and the bytes of all of them.
 const KEPT: u64 = 64 << 10;
@@ -207,42 +214,46 @@ impl<'a> FileWindows<'a> {
             true => (NEAR, 0),
             false => (SLOW, BUDGET),
         };
-        FileWindows { blob, start: 0, bytes: vec![], before: BTreeMap::new(), size, budget }
+        FileWindows { blob, windows: BTreeMap::new(), size, budget, last_block: 0, distance: 0 }
+    }
+
+    /// Notes that a block is at `at`, so that the distance to the next one can be guessed.
+    fn expect_block(&mut self, at: u64) {
+        self.distance = at.saturating_sub(self.last_block);
+        self.last_block = at;
     }
 
     /// Returns `len` bytes from position `at` on, fewer only at the end of the file.
     fn get(&mut self, at: u64, len: u64) -> Result<&[u8]> {
-        if self.cut(at, len).is_none() {
-            self.load(at, len)?;
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        if self.from(at).len() < len {
+            self.load(at, len as u64)?;
         }
-        let skip = usize::try_from(at.saturating_sub(self.start)).unwrap_or(usize::MAX);
-        let rest = self.bytes.get(skip..).unwrap_or_default();
-        Ok(rest.get(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or(rest))
+        let rest = self.from(at);
+        Ok(rest.get(..len).unwrap_or(rest))
     }
 
-    fn cut(&self, at: u64, len: u64) -> Option<&[u8]> {
-        let skip = usize::try_from(at.checked_sub(self.start)?).ok()?;
-        self.bytes.get(skip..)?.get(..usize::try_from(len).ok()?)
+    /// Returns the bytes from position `at` to the end of the window that has it.
+    fn from(&self, at: u64) -> &[u8] {
+        let window = self.windows.range(..=at).next_back();
+        let rest =
+            window.and_then(|(start, window)| window.get(usize::try_from(at.checked_sub(*start)?).ok()?..));
+        rest.unwrap_or_default()
     }
 
     /// Returns the bytes of the structures that lie in the windows.
-    fn keep<'d>(mut self, all: impl Iterator<Item = &'d Descriptor>) -> KeptStructures {
+    fn keep<'d>(self, all: impl Iterator<Item = &'d Descriptor>) -> KeptStructures {
         let mut kept = KeptStructures::new();
-        if self.before.is_empty() {
+        if self.blob.cost().is_near() {
             return kept;
         }
-        self.before.insert(self.start, self.bytes);
         let mut left = ALL_KEPT;
         for descriptor in all {
             let Some((at, len)) = descriptor.place else { continue };
             if len > KEPT.min(left) || DATA.contains(&descriptor.tag) && !descriptor.is_special {
                 continue;
             }
-            let window = self.before.range(..=at).next_back();
-            let bytes = window.and_then(|(start, window)| {
-                let skip = usize::try_from(at.saturating_sub(*start)).ok()?;
-                window.get(skip..)?.get(..usize::try_from(len).ok()?)
-            });
+            let bytes = usize::try_from(len).ok().and_then(|len| self.from(at).get(..len));
             if let Some(bytes) = bytes {
                 left = left.saturating_sub(len);
                 kept.insert(at, bytes.to_vec());
@@ -254,26 +265,46 @@ impl<'a> FileWindows<'a> {
     fn load(&mut self, at: u64, len: u64) -> Result<()> {
         // A block has at most 65,535 descriptors, so `len` is below 1 MiB.
         let size = self.size.max(len);
-        if self.budget > 0 {
-            self.before.insert(self.start, std::mem::take(&mut self.bytes));
-        }
+        let ranges = match self.budget > 0 && self.distance >= FAR {
+            true => self.around_blocks(at, size)?,
+            false => vec![(at, size)],
+        };
         self.budget = self.budget.saturating_sub(size);
         self.size = match self.budget {
             0 => NEAR,
             _ => self.size.saturating_mul(4).min(LARGEST),
         };
-        let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+        match self.blob.cost().is_near() {
+            true => self.windows.clear(),
+            // A chain of many blocks must not keep a page for each.
+            false if self.budget == 0 => self.windows.retain(|_, window| window.len() as u64 > NEAR),
+            false => {}
+        }
+        let buffer = |&(_, len): &(u64, u64)| vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        let mut buffers: Vec<Vec<u8>> = ranges.iter().map(buffer).collect();
         let mut requests = vec![];
-        let mut position = at;
-        for part in bytes.chunks_mut(REQUEST) {
-            let part_len = part.len() as u64;
-            requests.push(ReadRequest::new(position, part));
-            position = position.saturating_add(part_len);
+        for (&(at, _), bytes) in ranges.iter().zip(&mut buffers) {
+            let starts = (0..).map(|number: u64| at.saturating_add(number.saturating_mul(REQUEST as u64)));
+            requests
+                .extend(starts.zip(bytes.chunks_mut(REQUEST)).map(|(at, part)| ReadRequest::new(at, part)));
         }
         self.blob.read_many(&mut requests)?;
-        let got: usize = requests.iter().map(|request| request.len).sum();
-        bytes.truncate(got);
-        (self.start, self.bytes) = (at, bytes);
+        let mut lens = requests.iter().map(|request| request.len).collect::<Vec<_>>().into_iter();
+        for ((at, _), mut bytes) in ranges.into_iter().zip(buffers) {
+            let got: usize = lens.by_ref().take(bytes.len().div_ceil(REQUEST)).sum();
+            bytes.truncate(got);
+            self.windows.insert(at, bytes);
+        }
         Ok(())
+    }
+
+    /// Returns a window from position `at` on, and windows around the positions of the blocks behind it, if all have the same distance; `size` bytes
+    /// together.
+    fn around_blocks(&self, at: u64, size: u64) -> Result<Vec<(u64, u64)>> {
+        let end = self.blob.size()?;
+        let count = size.checked_div(AROUND).unwrap_or(0).max(1);
+        let centres = (1..count).map(|number| at.saturating_add(self.distance.saturating_mul(number)));
+        let starts = centres.map(|centre| centre.saturating_sub(AROUND / 2)).take_while(|&start| start < end);
+        Ok(std::iter::once(at).chain(starts).map(|start| (start, AROUND)).collect())
     }
 }

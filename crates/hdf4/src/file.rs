@@ -228,7 +228,7 @@ impl File {
             Some(open_named) => open_named(name).at(shown)?,
             None => None,
         };
-        found.ok_or_else(|| bad("it does not exist")).at(shown)
+        found.ok_or_else(|| bad("it does not exist where external files are looked for")).at(shown)
     }
 
     /// Reads a number type.

@@ -195,6 +195,16 @@ impl Vdata {
         }
     }
 
+    /// Returns the number of bytes of all records, and how many of them the file has.
+    ///
+    /// # Errors
+    /// `EHDFERR` if the element of the records cannot be read.
+    pub fn size(&self, file: &File) -> Result<(u64, u64)> {
+        let stored = file.element(tags::VS, self.reference)?.map_or(0, |element| element.len);
+        let records = self.records.saturating_mul(self.record_size);
+        Ok((records, stored.min(records)))
+    }
+
     /// Reads the values of a field, record by record, as the file has them: each has the size and the order that
     /// [`Field::number`] says. A Vdata that ends early has fewer records than its description says.
     pub fn values(&self, file: &File, field: usize) -> Result<Vec<u8>> {

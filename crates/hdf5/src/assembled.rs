@@ -39,7 +39,7 @@ type AssembledMessage = (u16, u8, u16, Vec<u8>);
 struct Assembly {
     bytes: Vec<u8>,
     version: u8,
-    /// The blocks that are not in their places, but in a metadata cache image, if there shall be one.
+    /// The blocks that are not in their places, but in a metadata cache image, if there is to be one.
     image: Option<Vec<Block>>,
 }
 

@@ -94,7 +94,7 @@ pub struct Var {
     pub dims: Vec<DimId>,
     /// Its attributes.
     pub attrs: Attrs,
-    /// How it is, or shall be, stored.
+    /// How it is stored, or is to be stored.
     pub storage: Storage,
 }
 

@@ -1,7 +1,7 @@
 //! The netCDF enhanced data model, without I/O and without addresses.
 //!
 //! A [`Model`] holds groups, dimensions, types, variables and attributes in arenas; an id is a position in its arena,
-//! which is also the netCDF id of dimensions and types. What a file says and what it shall say after the next
+//! which is also the netCDF id of dimensions and types. What a file says and what it is to say after the next
 //! definition step are two values of this type. Every change is checked against what the [`Format`] can hold.
 #![forbid(unsafe_code)]
 

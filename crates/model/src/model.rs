@@ -316,7 +316,7 @@ impl Model {
     // ---- Define mode ----
 
     /// This model with new names checked by the rules of HDF5 ([`Name::of_hdf5`]), which are wider than those of netCDF:
-    /// for a file that shall hold what a file of another program holds.
+    /// for a file that is to hold what a file of another program holds.
     #[must_use]
     pub fn with_names_of_hdf5(self) -> Self {
         Model { any_names: true, ..self }
@@ -531,8 +531,8 @@ impl Model {
     fn check_fill(&self, var: VarId, name: &str, value: &Values) -> Result<()> {
         let var = self.var(var);
         if var.ty != value.ty() {
-            let (is, shall) = (self.type_name(value.ty()), self.type_name(var.ty));
-            let what = format!("{name} of variable \"{}\" is {is}, it must be {shall}", var.name);
+            let (is, expected) = (self.type_name(value.ty()), self.type_name(var.ty));
+            let what = format!("{name} of variable \"{}\" is {is}, it must be {expected}", var.name);
             return Err(Error::new(Code::EBADTYPE, what));
         }
         if value.len() != 1 {

@@ -81,7 +81,7 @@ impl Search {
     }
 }
 
-/// Where plugins are installed that everybody shall find without [`VARIABLE`]: the last of the usual folders ("NetCDF-4
+/// Folder of installed plugins that every program finds without [`VARIABLE`]: the last of the usual folders ("NetCDF-4
 /// Filter Support", appendix H).
 pub fn usual() -> PathBuf {
     USUAL.last().map(|folder| expand(folder)).unwrap_or_default()

@@ -218,7 +218,7 @@ impl OpenFile {
     }
 
     /// What the file holds that netCDF has no name for, a line each.
-    fn left_out(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.read(py, None, |file| Ok(file.left_out())).map(|(lines, _)| lines)
+    fn skipped(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.read(py, None, |file| Ok(file.skipped())).map(|(lines, _)| lines)
     }
 }

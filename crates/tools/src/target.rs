@@ -99,8 +99,8 @@ impl Target {
         }
     }
 
-    /// Prepares to make a Zarr store at `given`. A folder is written beside it; objects of a store that is not a folder are put where
-    /// they shall be.
+    /// Prepares to make a Zarr store at `given`. A folder is written beside it; objects of a store that is not a folder are put at their
+    /// final keys.
     ///
     /// # Errors
     /// `ENOTEMPTY` for a folder with other files than those of a Zarr store.

@@ -17,8 +17,7 @@ const FUZZ_SECONDS: &str = "10";
 /// Installs what is missing, then runs every test that needs nothing but this repository.
 pub fn test(args: &[String]) -> Outcome {
     setup(&[])?;
-    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
-    cargo(&[&["test", "--workspace"][..], &extra].concat(), &[])?;
+    cargo_test(None, &[], args, &[])?;
     models(&[])?;
     clients(&[])?;
     crate::python::python(&[])?;
@@ -26,6 +25,17 @@ pub fn test(args: &[String]) -> Outcome {
         "test: unit, integration and documentation tests of all crates passed, the comparison with netCDF-C and h5py, programs that others wrote, and the Python package"
     );
     Ok(())
+}
+
+/// Runs tests of the workspace: all, or those of a feature of `compat`. Every run selects all crates, so that the features of each are
+/// the same and it is built once.
+fn cargo_test(feature: Option<&str>, names: &[&str], args: &[String], env: &[(&str, &str)]) -> Outcome {
+    // Those that no crate of the workspace turns on by itself.
+    let all = "ferrocdf/ndarray";
+    let features = feature.map_or(all.to_string(), |feature| format!("{all},ferrocdf-compat/{feature}"));
+    let names = names.iter().flat_map(|name| ["--test", name]);
+    let words = ["test", "--workspace", "--features", &features].into_iter().chain(names);
+    cargo(&words.chain(args.iter().map(String::as_str)).collect::<Vec<_>>(), env)
 }
 
 /// Runs the tests over real files, read where they are.
@@ -41,8 +51,6 @@ pub fn corpus(args: &[String]) -> Outcome {
     let [python, zarr] = [crate::setup::python()?, crate::setup::newest_zarr()?];
     let hdf4 = source::netcdf_with_hdf4()?;
     let prefix = installed()?;
-    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
-    let test = ["test", "--package", "ferrocdf-compat", "--features", "corpus", "--test", "corpus"];
     let env = [
         ("FERROCDF_CORPUS", &*folder.to_string_lossy()),
         ("FERROCDF_PREFIX", &*prefix),
@@ -50,26 +58,15 @@ pub fn corpus(args: &[String]) -> Outcome {
         ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
         ("FERROCDF_NETCDF_HDF4", &*hdf4.to_string_lossy()),
     ];
-    cargo(&[&test[..], &extra].concat(), &env)
+    cargo_test(Some("corpus"), &["corpus"], args, &env)
 }
 
 /// Reads random files that h5py and netCDF4-python make. `FERROCDF_MODELS` says how many; see the tests.
 pub fn models(args: &[String]) -> Outcome {
     crate::setup::judges()?;
     let python = crate::setup::python()?;
-    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
-    let test = [
-        "test",
-        "--package",
-        "ferrocdf-compat",
-        "--features",
-        "models",
-        "--test",
-        "hdf5",
-        "--test",
-        "plugins",
-    ];
-    cargo(&[&test[..], &extra].concat(), &[("FERROCDF_PYTHON", &*python.to_string_lossy())])
+    let env = [("FERROCDF_PYTHON", &*python.to_string_lossy())];
+    cargo_test(Some("models"), &["hdf5", "plugins"], args, &env)
 }
 
 /// Installs ferrocdf beside the build; the folder.
@@ -90,18 +87,6 @@ pub fn clients(args: &[String]) -> Outcome {
     let [zarr, zarr2] = [crate::setup::newest_zarr()?, crate::setup::zarr2()?];
     let hdf4 = source::netcdf_with_hdf4()?;
     let prefix = installed()?;
-    let extra: Vec<&str> = args.iter().map(String::as_str).collect();
-    let test = [
-        "test",
-        "--package",
-        "ferrocdf-compat",
-        "--features",
-        "clients",
-        "--test",
-        "clients",
-        "--test",
-        "faults",
-    ];
     let env = [
         ("FERROCDF_PREFIX", &*prefix),
         ("FERROCDF_REFERENCE", &*reference.to_string_lossy()),
@@ -114,7 +99,7 @@ pub fn clients(args: &[String]) -> Outcome {
         ("FERROCDF_ZARR2_PYTHON", &*zarr2.to_string_lossy()),
         ("FERROCDF_NETCDF_HDF4", &*hdf4.to_string_lossy()),
     ];
-    cargo(&[&test[..], &extra].concat(), &env)
+    cargo_test(Some("clients"), &["clients", "faults"], args, &env)
 }
 
 /// Runs the engine's tests, its comparison with the oracle among them, under AddressSanitizer. The compiler's unstable
@@ -199,8 +184,7 @@ fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
     })?;
     timed(times, "test", || test(&[]))?;
     timed(times, "features", || {
-        cargo(&["test", "--package", "ferrocdf", "--all-features"], &[])?;
-        // The other steps build everything with remote datasets.
+        // The other steps build everything with all features.
         let packages = ["--package", "ferrocdf-tools", "--package", "ferrocdf-libnetcdf"];
         cargo(&[&["clippy", "--no-default-features"][..], &packages, &["--", "-D", "warnings"]].concat(), &[])
     })?;

@@ -9,7 +9,7 @@ use crate::abi::answer::fail;
 use crate::model::entities::variable;
 use crate::open::ids::{find, find_enhanced};
 
-/// Changes how a variable shall be stored, where that is a choice and not yet decided.
+/// Changes how a variable is to be stored, where that is a choice and not yet decided.
 pub(crate) fn wish(
     ncid: c_int,
     varid: c_int,

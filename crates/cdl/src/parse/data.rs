@@ -11,7 +11,7 @@ use super::parser::{Parsed, Parser};
 use super::token::Token;
 use super::{ParseFailure, time};
 
-/// Values held back before the sink is told anything, in bytes.
+/// Bytes of values that are kept in memory before the sink gets anything.
 const HELD_BACK: usize = 16 << 20;
 /// Values in one piece.
 const PIECE: u64 = 1 << 20;
@@ -364,7 +364,7 @@ impl Parser<'_> {
             .sum()
     }
 
-    /// Tells the sink the definitions so far, and what was held back.
+    /// Gives the sink the definitions so far, and the values that were kept in memory.
     fn tell_definitions(&mut self) -> Parsed<Format> {
         let format = self.choose_format()?;
         self.check_unlimited(format)?;

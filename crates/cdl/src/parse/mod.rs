@@ -1,7 +1,7 @@
 //! CDL to model and data.
 //!
 //! [`parse`] reads a text once and hands a [`Sink`] first the definitions and then the data, in pieces, so that a text
-//! of any size is converted in bounded memory. The first 16 MiB of values are held back: a text that ends before is
+//! of any size is converted in bounded memory. The first 16 MiB of values are kept in memory: a text that ends before is
 //! checked to its end before the sink hears anything, and only longer ones can fail with something written already.
 //! Data of user-defined types, and of variables whose second or a later dimension is unlimited, is held as trees until
 //! the end of the text, for only then the lengths are known.

@@ -152,8 +152,8 @@ impl<'a> Printer<'a> {
             let block = blocks.get(number);
             let values = source.read(id, &block.start, &block.count)?;
             if values.len() != block.len() {
-                let (is, shall) = (values.len(), block.len());
-                let what = format!("{}: {is} values read instead of {shall}", source.model().var_path(id));
+                let (is, expected) = (values.len(), block.len());
+                let what = format!("{}: {is} values read instead of {expected}", source.model().var_path(id));
                 return Err(ferrocdf_bytes::Error::new(ferrocdf_bytes::Code::EINTERNAL, what).into());
             }
             let mut piece = Piece::default();

@@ -13,7 +13,7 @@ const ROOT: GroupId = GroupId::ROOT;
 /// The kinds of classic file.
 pub const VERSIONS: [Version; 3] = [Version::Classic, Version::Offset64, Version::Data64];
 
-/// What a file with records, text, a scalar and attributes shall say.
+/// What a file with records, text, a scalar and attributes must say.
 pub fn model(version: Version) -> Result<Model> {
     let mut model = Model::new(version.format());
     let t = model.def_dim(ROOT, "t", None)?;

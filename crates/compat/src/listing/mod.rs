@@ -135,11 +135,11 @@ pub fn compare(theirs: &Facts, ours: &Facts) -> Comparison {
         }
     }
     // An object of which h5py cannot tell all may have more.
-    let untold: HashSet<u64> =
+    let unreadable: HashSet<u64> =
         theirs.iter().filter(|(_, value)| is_error(value)).map(|((address, _), _)| *address).collect();
     let known: HashSet<u64> = theirs.keys().map(|&(address, _)| address).collect();
     for ((address, key), our) in ours.iter().filter(|(fact, _)| !theirs.contains_key(fact)) {
-        if untold.is_empty() || (known.contains(address) && !untold.contains(address)) {
+        if unreadable.is_empty() || (known.contains(address) && !unreadable.contains(address)) {
             found.differences.push(format!("{address:#x} {key}: h5py has nothing, ours {our:?}"));
         } else {
             found.only_ours += 1;

@@ -10,7 +10,7 @@ use ferrocdf_compat::python;
 
 use crate::nccopy_tool::ours as our_copy;
 use crate::ncdump_tool::{Run, ours, reference as debians};
-use crate::{files, patiently};
+use crate::{files, within_seconds};
 
 /// The HDF4 files of the corpus.
 fn hdf4() -> Vec<PathBuf> {
@@ -125,7 +125,7 @@ fn every_data_set_is_what_pyhdf_reads() {
 /// Runs a tool of a netCDF-C that was built with HDF4.
 fn reference(tool: &str, args: &[&str]) -> Run {
     let folder = std::env::var("FERROCDF_NETCDF_HDF4").expect("`cargo xtask corpus` sets it");
-    let output = patiently(20).arg(Path::new(&folder).join(tool)).args(args).output();
+    let output = within_seconds(20).arg(Path::new(&folder).join(tool)).args(args).output();
     let output = output.expect("`cargo xtask corpus` builds it");
     Run { code: output.status.code(), out: output.stdout, err: output.stderr }
 }

@@ -11,7 +11,7 @@ use ferrocdf::GroupId;
 use ferrocdf_compat::python;
 
 use crate::excused::{Excused, FIXED_TEXT, is_excused};
-use crate::{Entry, each, files, newest, patiently};
+use crate::{Entry, each, files, newest, within_seconds};
 
 /// Files where the two differ besides those excused everywhere.
 const EXCEPTIONS: &[Excused] = &[
@@ -166,7 +166,7 @@ fn compare_program(words: &[&str], is_excused: impl Fn(&Path) -> bool + Sync) {
     let differences = each(&files, |entry| {
         let is_for_newest = newest::has_unnamed_types(&entry.path);
         let run = |mine: bool| {
-            let mut command = patiently(10);
+            let mut command = within_seconds(10);
             if is_for_newest && !mine {
                 command.env("LD_PRELOAD", newest::library());
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 use ferrocdf::{DimId, File, FileMut, Model, Name};
 
 use crate::excused::{Excused, is_excused};
-use crate::{each, files, patiently};
+use crate::{each, files, within_seconds};
 
 /// Datasets and groups with several links: a path shows the dimensions of another one, or dimensions by their lengths.
 const LINKED: &[Excused] = &[
@@ -65,7 +65,7 @@ fn edited(path: &Path, to: &Path) -> ferrocdf::Result<Option<[Vec<String>; 2]>> 
 }
 
 fn reference_reads(path: &Path) -> bool {
-    let run = patiently(20).args(["ncdump", "-h"]).arg(path).output();
+    let run = within_seconds(20).args(["ncdump", "-h"]).arg(path).output();
     run.expect("the reference's ncdump must be installed").status.success()
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::excused::{self, Excused, is_excused};
 use crate::ncdump_tool::{Run, ours};
-use crate::{each, files, patiently};
+use crate::{each, files, within_seconds};
 
 /// All of it, and what `-s` adds, which is in the header.
 const WAYS: [&[&str]; 2] = [&[], &["-h", "-s"]];
@@ -35,7 +35,7 @@ const TWO_BYTES: &str = "the reference takes text of fixed length for pointers";
 const PROPERTIES: &str = "the reference prints memory that it freed for _NCProperties";
 
 fn reference(args: &[&str]) -> Run {
-    let run = patiently(20).arg("ncdump").args(args).output();
+    let run = within_seconds(20).arg("ncdump").args(args).output();
     let output = run.expect("the reference's ncdump must be installed");
     Run { code: output.status.code(), out: output.stdout, err: output.stderr }
 }

@@ -49,9 +49,9 @@ fn reference() -> &'static Reference {
     REFERENCE.get_or_init(|| Reference::new(Path::new(env!("CARGO_TARGET_TMPDIR"))))
 }
 
-/// A command whose program, the first of its arguments, is stopped after some seconds and gets no more than 4 GiB of memory:
-/// the reference loops where hard links do, and takes sizes in damaged files from whatever memory holds.
-fn patiently(seconds: u32) -> Command {
+/// Returns a command whose first argument is a program, which is stopped after some seconds and gets 4 GiB of memory at most: the
+/// reference follows hard links in circles, and takes the sizes of damaged files from memory that nobody wrote.
+fn within_seconds(seconds: u32) -> Command {
     let mut command = Command::new("timeout");
     command.arg(seconds.to_string()).args(["prlimit", &format!("--as={}", 4_u64 << 30)]);
     command

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::excused::UNFILLED;
 use crate::nccopy_tool::{ours, printed, reference};
-use crate::{Entry, classic, each, newest, patiently};
+use crate::{Entry, classic, each, newest, within_seconds};
 
 /// The three kinds; the reference documents `-5` and refuses it.
 const KINDS: [&str; 3] = ["nc3", "nc6", "cdf5"];
@@ -70,7 +70,7 @@ fn hdf5_files_that_the_reference_copies_to_a_classic_kind() {
         }
         let folder = tempfile::tempdir().unwrap();
         let [their_file, our_file] = ["theirs.nc", "ours.nc"].map(|name| folder.path().join(name));
-        let mut reference = patiently(20);
+        let mut reference = within_seconds(20);
         let is_for_newest = newest::has_unnamed_types(&entry.path);
         if is_for_newest {
             reference.env("LD_PRELOAD", newest::library());

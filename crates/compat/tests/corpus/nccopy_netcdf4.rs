@@ -15,7 +15,7 @@ use crate::excused::{Excused, FIXED_TEXT, is_excused};
 use crate::nccopy_files::data_bytes;
 use crate::nccopy_tool::ours;
 use crate::ncdump_tool::{ours as our_dump, reference as their_dump};
-use crate::{Entry, each, files, patiently};
+use crate::{Entry, each, files, within_seconds};
 
 const KINDS: [&str; 5] = ["nc4", "nc7", "nc3", "nc6", "cdf5"];
 
@@ -96,7 +96,7 @@ fn copies(
     for kind in KINDS {
         let [copy, theirs] = ["ours", "theirs"].map(|who| folder.join(format!("{number}-{kind}-{who}.nc")));
         let done = ours(&["-k", kind, source, text(&copy)]);
-        let reference = patiently(20).args(["nccopy", "-k", kind, source]).arg(&theirs).output();
+        let reference = within_seconds(20).args(["nccopy", "-k", kind, source]).arg(&theirs).output();
         let reference = reference.expect("the reference's nccopy must be installed");
         let mut say = |what: String| wrong.push(format!("{source} {kind}: {what}"));
         if done.code != Some(0) {

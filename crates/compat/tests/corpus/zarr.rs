@@ -331,7 +331,7 @@ fn blocks_of_objects_are_decoded_exactly() {
             .model()
             .var_ids()
             .next()
-            .unwrap_or_else(|| panic!("{}: {:?}", encoded.display(), file.left_out()));
+            .unwrap_or_else(|| panic!("{}: {:?}", encoded.display(), file.skipped()));
         let shape = file.variable_of(var).shape();
         let found = file.read_values(var, &vec![0; shape.len()], &shape);
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", encoded.display()));

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 use std::time::Instant;
 
+use ferrocdf::FileMut;
 use ferrocdf_array::{Out, Selection, read};
 use ferrocdf_compat::listing::open;
 use ferrocdf_compat::python::{finish, script};
@@ -57,4 +58,30 @@ fn every_index_holds_a_hundred_thousand_chunks() {
         assert_eq!(wrong, None, "{name}: a number and its position");
         println!("{name}: {chunks} chunks in {:.2} s", began.elapsed().as_secs_f64());
     }
+}
+
+/// Number of elements, each a chunk, that a dataset grows to: enough for secondary blocks of its extensible array whose data blocks have pages.
+const GROWN: u32 = 150_000;
+
+#[test]
+fn h5py_reads_extensible_arrays_that_grew_here_by_secondary_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |what: &str| {
+        let mut command = script("grown_chunks.py");
+        let command = command.arg(what).arg(folder.path()).arg(GROWN.to_string());
+        finish(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a Python that starts"));
+    };
+    run("make");
+    for name in ["plain", "filtered"] {
+        let file = FileMut::append(folder.path().join(format!("{name}.h5"))).expect("a file to edit");
+        let numbers: Vec<u32> = (10..GROWN).map(|n| n.wrapping_mul(2_654_435_761)).collect();
+        file.variable_mut("data").unwrap().put_values(&numbers, 10..GROWN as usize).unwrap();
+        file.close().unwrap();
+        let file = open(&folder.path().join(format!("{name}.h5"))).unwrap();
+        let object = file.open_path(file.superblock().root, b"data").unwrap().unwrap();
+        let dataset = Dataset::open(&object).unwrap();
+        let DataLayout::Chunked(layout) = dataset.layout() else { panic!("{name} has no chunks") };
+        assert_eq!(kind(layout.index), "ExtensibleArray", "{name}");
+    }
+    run("check");
 }

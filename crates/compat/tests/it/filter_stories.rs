@@ -7,7 +7,7 @@ use ferrocdf_compat::ask::{Options, ask};
 use ferrocdf_compat::both::{Session, compare_content};
 use ferrocdf_compat::call;
 
-/// A call that says how a variable shall be stored.
+/// A call that says how a variable is to be stored.
 pub enum Step {
     /// `nc_def_var_filter`
     Filter(u32, &'static [u32]),

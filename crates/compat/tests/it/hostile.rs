@@ -23,7 +23,7 @@ fn read(dataset: &Path) -> Vec<String> {
         Ok(file) => file,
         Err(error) => return vec![format!("error: {error}")],
     };
-    said.extend(file.left_out().iter().map(|why| format!("error: {why}")));
+    said.extend(file.skipped().iter().map(|why| format!("error: {why}")));
     let model = file.model();
     let owners = model.group_ids().map(Owner::Group).chain(model.var_ids().map(Owner::Var));
     for owner in owners {

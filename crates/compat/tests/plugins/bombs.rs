@@ -11,7 +11,7 @@ use ferrocdf_compat::python::script;
 
 use crate::compiled::{compile_hostile, id_of};
 
-/// Names what the process that this test starts shall print, and the folder of its plugins.
+/// Names what the process that this test starts is to print, and the folder of its plugins.
 const FILE: &str = "FERROCDF_TEST_PRINTS";
 const PLUGINS: &str = "FERROCDF_TEST_PLUGINS";
 

@@ -112,6 +112,6 @@ pub struct Shapeless {
     pub type_name: Option<String>,
     /// Its attributes.
     pub attributes: Vec<Attr>,
-    /// What [`crate::File::left_out`] says of it.
-    pub left_out: String,
+    /// What [`crate::File::skipped`] says of it.
+    pub reason: String,
 }

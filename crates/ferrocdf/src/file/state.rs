@@ -252,7 +252,7 @@ impl State {
         let part = find(&self.model)?;
         let Some(remover) = self.opened.writer_mut()?.remover() else {
             let kind = self.model.format().kind_name();
-            let what = format!("nothing is taken out of {kind} files: copy what shall stay to another one");
+            let what = format!("nothing is taken out of {kind} files: copy what is to stay to another file");
             return Err(Error::new(Code::ENOTNC4, what));
         };
         let removed = remover.remove(&self.model, part);

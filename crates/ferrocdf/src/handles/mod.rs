@@ -24,6 +24,7 @@ use std::fmt;
 
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{DimId, GroupId, Model, Type, UserType, Values, VarId};
+use ferrocdf_store::read_in_rounds;
 
 use crate::{File, FileMut};
 
@@ -150,6 +151,14 @@ impl File {
     /// Returns all variables of all groups, in definition order.
     pub fn variables(&self) -> impl Iterator<Item = Variable<'_>> {
         self.model().var_ids().map(|id| Variable::new(self, id))
+    }
+
+    /// Runs a task for each variable of all groups, in definition order. What the tasks read of a slow source, like the chunk indexes of all
+    /// variables, they wait for together; see [`read_in_rounds`](ferrocdf_store::read_in_rounds): a task may run several times, and must not
+    /// keep errors of runs before the last one.
+    pub fn for_each_variable<R>(&self, mut task: impl FnMut(Variable<'_>) -> R) -> Vec<R> {
+        let ids: Vec<VarId> = self.model().var_ids().collect();
+        read_in_rounds(&ids, |&id| task(Variable::new(self, id)))
     }
 
     /// Returns the variable with an id of this file's model, for callers that hold ids.

@@ -68,9 +68,9 @@ fn check_atomic(ty: Type, count: usize, value: &Value) -> Result<()> {
             wrong(format!("{} values where {count} are expected", values.len()))
         }
         Value::Atomic(values) => {
-            let (is, shall) = (name(values.ty()), name(ty));
+            let (is, expected) = (name(values.ty()), name(ty));
             let advice = if ty == Atomic::String.into() { ": `Value::string` makes one" } else { "" };
-            wrong(format!("{is} where {shall} is expected{advice}"))
+            wrong(format!("{is} where {expected} is expected{advice}"))
         }
         _ => wrong(format!("it is no value of the type {}", name(ty))),
     }

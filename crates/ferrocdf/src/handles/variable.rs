@@ -229,7 +229,7 @@ impl<'f> Variable<'f> {
     fn select(&self, extents: &Extents) -> Result<Selection> {
         let shape = self.shape();
         let checked = self.resolve(extents, &shape, false, None).and_then(|selection| {
-            // A wrong selection shall not cost memory.
+            // A wrong selection must not take memory.
             self.file.look(|model| check_selection(model, self.id, &selection, &shape))?;
             Ok(selection)
         });

@@ -54,8 +54,10 @@ impl<'f> VariableMut<'f> {
     {
         if self.ty() != T::ATOMIC.into() {
             let model = self.file.model();
-            let (is, shall) = (T::ATOMIC, model.type_name(self.ty()));
-            return Err(self.error(Code::EBADTYPE, format!("a fill value of type {is}, it must be {shall}")));
+            let (is, expected) = (T::ATOMIC, model.type_name(self.ty()));
+            return Err(
+                self.error(Code::EBADTYPE, format!("a fill value of type {is}, it must be {expected}"))
+            );
         }
         self.put_attribute("_FillValue", value)
     }

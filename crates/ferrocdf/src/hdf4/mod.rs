@@ -178,7 +178,10 @@ impl Driver for Hdf4 {
 
 impl Inspect for Hdf4 {
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
-        let Object::Array(var) = self.object(var)? else { return Ok(StoredSize::default()) };
+        let var = match self.object(var)? {
+            Object::Array(var) => var,
+            Object::Table(table) => return table.stored_size(&self.content.file),
+        };
         let size = var.stored_size(&self.content.file)?;
         let elements =
             var.shape.iter().fold(var.number.size() as u64, |bytes, &len| bytes.saturating_mul(len));

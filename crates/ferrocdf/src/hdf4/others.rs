@@ -14,7 +14,7 @@ use ferrocdf_model::{
 
 use super::build::{atomic, push_attribute, storage, values};
 use super::skipped::tables;
-use crate::driver::LocatedArray;
+use crate::driver::{LocatedArray, StoredSize};
 use crate::unique_names::UniqueNames;
 
 const ROOT: Owner = Owner::Group(GroupId::ROOT);
@@ -152,6 +152,11 @@ fn push_type(model: &mut Model, names: &mut UniqueNames, vdata: &Vdata) -> TypeI
 }
 
 impl Table {
+    /// Returns the size of the records.
+    pub(super) fn stored_size(&self, file: &File) -> Result<StoredSize> {
+        Ok(StoredSize { bytes: Some(self.vdata.size(file)?), chunks: None })
+    }
+
     /// Returns the bytes of the records: they are read as values, and a copy asks for this to see whether they are chunks.
     pub(super) fn array(&self, file: &File) -> Result<LocatedArray> {
         let vdata = &self.vdata;

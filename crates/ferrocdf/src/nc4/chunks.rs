@@ -43,7 +43,7 @@ pub fn complete_chunks(given: &[u64], dims: &[(u64, bool)], size: u64) -> Vec<u6
     while !fits(&shape, size) {
         shape.iter_mut().for_each(|chunk| *chunk = (*chunk / 2).max(1));
     }
-    // The last chunk of a dimension shall not be nearly empty.
+    // The last chunk of a dimension must not be nearly empty.
     for (chunk, &(len, _)) in shape.iter_mut().zip(dims) {
         let count = len.div_ceil(*chunk);
         let beyond = count.saturating_mul(*chunk) - len;

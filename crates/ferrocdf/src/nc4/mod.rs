@@ -38,7 +38,7 @@ use ferrocdf_hdf5::messages::Datatype;
 pub use filter_rules::{check_available, chosen_chunks, define_filter};
 use found::{FoundVariable, Place};
 pub use names::is_reserved as is_reserved_attribute;
-use walk::{LeftOut, place_of, walk};
+use walk::{SkippedObjects, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;
 
@@ -57,7 +57,7 @@ pub(crate) struct Nc4 {
 struct Nc4Content {
     vars: Vec<Nc4Variable>,
     owners: Arc<Owners>,
-    left_out: Vec<String>,
+    skipped: Vec<String>,
     /// Datasets without a shape: path, type, place.
     shapeless: Vec<(String, Option<Type>, Place)>,
     /// Why the first object that cannot be read is among that.
@@ -187,7 +187,7 @@ fn any_dataset(
 impl Nc4Content {
     fn read(file: &File, all_attributes: bool) -> Result<(Nc4Content, Model)> {
         let mut walk = walk(file, all_attributes)?;
-        let (mut model, mut left_out) = (walk.model, walk.left_out);
+        let (mut model, mut skipped) = (walk.model, walk.skipped);
         let (of_vars, dims) = walk.dims.resolve(&mut model, &mut walk.vars);
         let classes = model.types().iter().map(|ty| ty.class.clone()).collect();
         let groups = walk.groups.len();
@@ -224,20 +224,20 @@ impl Nc4Content {
                 if len > dim.len {
                     let why =
                         format!("{} of {len} along {}, which is {} long", len - dim.len, dim.name, dim.len);
-                    left_out.add(&model, group, name.as_bytes(), why);
+                    skipped.add(&model, group, name.as_bytes(), why);
                 }
             }
             model.push_var(Var { name, group, ty, dims, attrs, storage });
             let extent = extent.into_iter().map(|(len, _)| len).collect();
             vars.push(Nc4Variable { place, prefixed, extent, by_length });
         }
-        let lost = left_out.lost.take();
+        let lost = skipped.lost.take();
         let shapeless = walk.shapeless.into_iter();
         let shapeless = shapeless
             .map(|(group, name, ty, place)| (walk::path_in(&model, group, name.as_bytes()), ty, place))
             .collect();
-        let left_out = left_out.words();
-        Ok((Nc4Content { vars, owners, left_out, shapeless, lost, types: stored, made_up, dims }, model))
+        let skipped = skipped.words();
+        Ok((Nc4Content { vars, owners, skipped, shapeless, lost, types: stored, made_up, dims }, model))
     }
 }
 
@@ -362,7 +362,7 @@ impl Inspect for Nc4 {
         let groups = model.group_ids().map(|group| model.group_path(group));
         let vars = model.var_ids().map(|var| model.var_path(var));
         let why = "is of a type that netCDF does not know";
-        let mut attributes = LeftOut::default();
+        let mut attributes = SkippedObjects::default();
         for (key, path) in groups.chain(vars).enumerate() {
             for attribute in self.content.owners.strangers(key as u64) {
                 attributes.add_at(|| path.clone(), format_args!("its attribute \"{attribute}\" {why}"));
@@ -372,10 +372,10 @@ impl Inspect for Nc4 {
             path: path.clone(),
             type_name: ty.map(|ty| model.type_name(ty).to_string()),
             attributes: self.content.owners.attributes_at(place).iter().cloned().collect(),
-            left_out: format!("{path}: {}", walk::WITHOUT_SHAPE),
+            reason: format!("{path}: {}", walk::WITHOUT_SHAPE),
         };
         Skipped {
-            reasons: [self.content.left_out.clone(), attributes.words()].concat(),
+            reasons: [self.content.skipped.clone(), attributes.words()].concat(),
             shapeless: self.content.shapeless.iter().map(shapeless).collect(),
             ..Skipped::default()
         }

@@ -59,7 +59,7 @@ pub(super) struct FileWalk {
     /// Where each group is.
     pub(super) groups: Vec<Place>,
     /// What was left out, and why.
-    pub(super) left_out: LeftOut,
+    pub(super) skipped: SkippedObjects,
     /// Datasets without a shape: group, name, type if netCDF has one.
     pub(super) shapeless: Vec<(GroupId, Name, Option<Type>, Place)>,
     /// Datatypes of attributes for which there may be no type yet, and the group of each.
@@ -109,7 +109,7 @@ pub(super) fn walk(file: &File, attributes: bool) -> Result<FileWalk> {
         groups: vec![Place::of(&root)],
         attribute_types: vec![],
         wanted: Wanted { all_attribute_types: !is_made_by_netcdf(&root)?, attributes },
-        left_out: LeftOut::default(),
+        skipped: SkippedObjects::default(),
         shapeless: vec![],
         files: HashSet::new(),
         seen: HashSet::new(),
@@ -280,8 +280,8 @@ impl FileWalk {
         }
         self.budget = budget.checked_sub(LINK.saturating_add(bytes));
         if self.budget.is_none() {
-            self.left_out.words.truncate(WORDS - 1);
-            self.left_out.words.push("the rest: links lead to the same objects again and again".to_string());
+            self.skipped.words.truncate(WORDS - 1);
+            self.skipped.words.push("the rest: links lead to the same objects again and again".to_string());
         }
         self.budget.is_some()
     }
@@ -294,12 +294,12 @@ impl FileWalk {
             return Err(error);
         }
         self.leave_out(group, name, what);
-        self.left_out.lost.get_or_insert(error);
+        self.skipped.lost.get_or_insert(error);
         Ok(())
     }
 
     fn leave_out(&mut self, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
-        self.left_out.add(&self.model, group, name, why);
+        self.skipped.add(&self.model, group, name, why);
     }
 
     /// A committed datatype. Gives the reason if it is left out.
@@ -364,7 +364,7 @@ pub(super) fn path_in(model: &Model, group: GroupId, name: &[u8]) -> String {
 
 /// What of a file the model has no place for, and why.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct SkippedObjects {
     /// Not more than [`WORDS`].
     words: Vec<String>,
     /// How many more there are.
@@ -373,7 +373,7 @@ pub(super) struct LeftOut {
     pub(super) lost: Option<Error>,
 }
 
-impl LeftOut {
+impl SkippedObjects {
     pub(super) fn add(&mut self, model: &Model, group: GroupId, name: &[u8], why: impl std::fmt::Display) {
         self.add_at(|| path_in(model, group, name), why);
     }

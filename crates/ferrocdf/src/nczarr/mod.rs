@@ -143,7 +143,7 @@ struct Content {
     /// Those of the groups, by their ids; empty if the root is an array.
     groups: Vec<Document>,
     arrays: Vec<ZarrVariable>,
-    left_out: Vec<String>,
+    skipped: Vec<String>,
     /// Why the first node that cannot be read is among that.
     lost: Option<Error>,
     hidden: Vec<Attr>,
@@ -326,7 +326,7 @@ impl Inspect for NcZarr {
     }
 
     fn skipped(&self, _model: &Model) -> Skipped {
-        Skipped { reasons: self.content.left_out.clone(), ..Skipped::default() }
+        Skipped { reasons: self.content.skipped.clone(), ..Skipped::default() }
     }
 
     fn unreadable(&self) -> Option<Error> {
@@ -341,13 +341,13 @@ impl Inspect for NcZarr {
 impl Content {
     /// That of a store in which nothing is.
     fn empty(version: Version) -> Content {
-        let (groups, arrays, left_out, hidden) = Default::default();
+        let (groups, arrays, skipped, hidden) = Default::default();
         Content {
             version,
             is_consolidated: false,
             groups,
             arrays,
-            left_out,
+            skipped,
             lost: None,
             hidden,
             is_netcdf: true,

@@ -53,7 +53,7 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
         arrays: vec![],
         definitions: vec![],
         budget: MAX_ATTRIBUTES,
-        left_out: vec![],
+        skipped: vec![],
         lost: None,
         hidden: vec![],
         is_netcdf,
@@ -70,8 +70,8 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
     walk.group_attributes();
     let found = std::mem::take(&mut walk.arrays);
     let arrays = found.into_iter().map(|found| walk.variable(found)).collect();
-    let Walk { model, documents: groups, left_out, lost, hidden, .. } = walk;
-    (Content { version, is_consolidated, groups, arrays, left_out, lost, hidden, is_netcdf }, model)
+    let Walk { model, documents: groups, skipped, lost, hidden, .. } = walk;
+    (Content { version, is_consolidated, groups, arrays, skipped, lost, hidden, is_netcdf }, model)
 }
 
 struct Walk {
@@ -86,7 +86,7 @@ struct Walk {
     definitions: Vec<(GroupId, Json)>,
     /// Bytes that the attributes of user-defined types that are still to come may take.
     budget: usize,
-    left_out: Vec<String>,
+    skipped: Vec<String>,
     lost: Option<Error>,
     hidden: Vec<Attr>,
     /// True if netCDF's metadata is at the root.
@@ -97,7 +97,7 @@ struct Walk {
 
 impl Walk {
     fn leave_out(&mut self, path: &str, error: &Error) {
-        self.left_out.push(format!("{path}: {error}"));
+        self.skipped.push(format!("{path}: {error}"));
         self.lost.get_or_insert_with(|| error.clone().at(path));
     }
 
@@ -177,7 +177,7 @@ impl Walk {
         }
         const NAMED: usize = 20;
         if let Some(more) = due.len().checked_sub(NAMED + 1) {
-            self.left_out
+            self.skipped
                 .push(format!("{} definitions of types that are not understood are not listed", more + 1));
         }
         for (group, json) in due.into_iter().take(NAMED) {
@@ -186,7 +186,7 @@ impl Walk {
             let what = format!(
                 "{group}: the definition of the type {type_name:?} is damaged, refers to a type that is not there, or lies more than {MAX_TYPE_DEPTH} types deep"
             );
-            self.left_out.push(what);
+            self.skipped.push(what);
         }
     }
 
@@ -322,7 +322,7 @@ impl Walk {
             }
         }
         if let Err(error) = &metadata.pipeline {
-            self.left_out.push(format!("{}: its data cannot be read: {error}", self.model.var_path(id)));
+            self.skipped.push(format!("{}: its data cannot be read: {error}", self.model.var_path(id)));
         }
         let document = Document { path: node.path, metadata: node.metadata, attributes: node.attributes };
         ZarrVariable { document, metadata }

@@ -46,9 +46,9 @@ def everything():
         v[:] = [1, 2]
 
 
-def left_out():
+def skipped():
     """What the netCDF model has no words for, beside what it has."""
-    with h5py.File("left_out.h5", "w") as f:
+    with h5py.File("skipped.h5", "w") as f:
         f["kept"] = np.arange(6, dtype="i4").reshape(2, 3)
         f["complex"] = np.array([1 + 2j])
         f["references"] = np.array([f["kept"].ref], h5py.ref_dtype)
@@ -172,7 +172,7 @@ def pack(name):
 
 
 everything()
-left_out()
+skipped()
 removing()
 in_part()
 many()

@@ -70,7 +70,7 @@ fn datasets_are_variables_with_their_attributes_and_storage() {
     assert_eq!(title.value, Values::Char(b"granule".to_vec()));
     // The shorter one of two on an unlimited dimension is filled.
     assert_eq!(file.variable("same_2").unwrap().get_values::<i16, _>(..).unwrap(), [7, 8, -32767]);
-    let skipped = file.left_out();
+    let skipped = file.skipped();
     assert_eq!(skipped.len(), 2, "{skipped:?}");
     assert!(skipped[0].starts_with("track: Vdata") && skipped[1].contains("raster"), "{skipped:?}");
     let size = level.storage().unwrap();
@@ -115,6 +115,12 @@ fn a_granule_in_a_slow_store_opens_in_8_rounds() {
     assert_eq!(file.model().vars().len(), 40);
     let opening = store.take_traffic();
     assert!(opening.rounds <= 8, "{opening:?} for {} bytes", bytes.len());
+    // The chunk tables of all datasets are asked for together, and so are the headers of all chunks.
+    let stored = |var: Variable<'_>| var.storage().map(|storage| storage.chunks.unwrap().stored);
+    let chunks: Result<Vec<u64>> = file.for_each_variable(stored).into_iter().collect();
+    assert_eq!(chunks.unwrap(), [30; 40]);
+    let counting = store.take_traffic();
+    assert!(counting.rounds <= 4, "{counting:?}");
 }
 
 #[test]
@@ -132,7 +138,7 @@ fn tables_and_rasters_are_variables_if_all_is_asked_for() {
     builder.vgroup("picture", "RI0.0", &[(tags::RI, image)]);
     let bytes = builder.finish(16);
     let plain = File::from_bytes(bytes.clone()).unwrap();
-    assert_eq!((plain.model().vars().len(), plain.left_out().len()), (0, 2));
+    assert_eq!((plain.model().vars().len(), plain.skipped().len()), (0, 2));
     let all = File::from_blob(
         Arc::new(ferrocdf::store::MemoryBlob::new(bytes)),
         &OpenOptions::default().hdf4_all(true),
@@ -148,7 +154,9 @@ fn tables_and_rasters_are_variables_if_all_is_asked_for() {
         ferrocdf::Value::Compound(fields.map(ferrocdf::Value::Atomic).into())
     };
     assert_eq!(records, [record(1, b"ab"), record(2, b"cd")]);
-    assert!(all.left_out().is_empty(), "{:?}", all.left_out());
+    let storage = track.storage().unwrap();
+    assert_eq!((storage.bytes, storage.stored_bytes), (12, 12));
+    assert!(all.skipped().is_empty(), "{:?}", all.skipped());
 }
 
 fn with_all(bytes: Vec<u8>) -> File {
@@ -179,9 +187,9 @@ fn rasters_of_the_interface_gr_have_their_type_components_and_attributes() {
     let plain = File::from_bytes(bytes.clone()).unwrap();
     let raster = "picture: raster of 1 rows, 2 columns, 3 components, which is no Scientific Dataset";
     let palette = "palette, which is no Scientific Dataset";
-    assert_eq!(plain.left_out().len(), 2, "{:?}", plain.left_out());
-    assert!(plain.left_out()[0] == raster && plain.left_out()[1].ends_with(palette));
-    assert!(plain.left_out_of_netcdf().is_empty(), "netCDF-C looks at none of them");
+    assert_eq!(plain.skipped().len(), 2, "{:?}", plain.skipped());
+    assert!(plain.skipped()[0] == raster && plain.skipped()[1].ends_with(palette));
+    assert!(plain.skipped_netcdf_objects().is_empty(), "netCDF-C looks at none of them");
     assert!(plain.model().attrs(Owner::Group(GroupId::ROOT)).is_empty());
 
     let all = with_all(bytes);
@@ -196,8 +204,8 @@ fn rasters_of_the_interface_gr_have_their_type_components_and_attributes() {
     let of = |owner, name: &[u8]| model.find_attr(owner, name).unwrap().value.clone();
     assert_eq!(of(Owner::Var(picture.id()), b"scale"), Values::Short(vec![7, 8]));
     assert_eq!(of(Owner::Group(GroupId::ROOT), b"title"), Values::Char(b"abc".to_vec()));
-    assert_eq!(all.left_out().len(), 1, "{:?}", all.left_out());
-    assert!(all.left_out()[0].ends_with(palette));
+    assert_eq!(all.skipped().len(), 1, "{:?}", all.skipped());
+    assert!(all.skipped()[0].ends_with(palette));
 }
 
 /// An 8-bit raster that an old interface compressed, in the tags of two interfaces.
@@ -217,14 +225,14 @@ fn rasters_that_an_old_interface_compressed_are_read_or_say_that_they_are_jpeg()
     old_raster(&mut builder, tags::IMC, tags::II8, &[0xf0, 0x0f, 5, 6]);
     old_raster(&mut builder, tags::JPEG, tags::CI8, &[0; 9]);
     let bytes = builder.finish(64);
-    assert_eq!(File::from_bytes(bytes.clone()).unwrap().left_out().len(), 3, "each of them once");
+    assert_eq!(File::from_bytes(bytes.clone()).unwrap().skipped().len(), 3, "each of them once");
     let all = with_all(bytes);
     let values: Vec<Vec<u8>> =
         all.model().var_ids().map(|var| all.variable_of(var).get_values(..).unwrap()).collect();
     let squares = [[5; 4], [6; 4], [6; 4], [5; 4]];
     assert_eq!(values, [[&[9; 14][..], &[1, 2]].concat(), squares.as_flattened().to_vec()]);
-    let left_out = all.left_out();
-    assert!(left_out.len() == 1 && left_out[0].contains("JPEG, which is not read"), "{left_out:?}");
+    let skipped = all.skipped();
+    assert!(skipped.len() == 1 && skipped[0].contains("JPEG, which is not read"), "{skipped:?}");
     assert!(all.lost().is_some_and(|error| error.to_string().contains("JPEG")), "a copy of all lacks it");
 }
 
@@ -233,7 +241,7 @@ fn tables_without_a_name_say_so() {
     let mut builder = Builder::default();
     builder.vdata("", "Table", &[("a", 22, 2, 1)], &[0, 1]);
     let plain = File::from_bytes(builder.finish(16)).unwrap();
-    assert_eq!(plain.left_out(), ["Vdata 1 without a name, of 1 records, which is no Scientific Dataset"]);
+    assert_eq!(plain.skipped(), ["Vdata 1 without a name, of 1 records, which is no Scientific Dataset"]);
 }
 
 #[test]
@@ -246,9 +254,9 @@ fn a_table_in_a_file_that_does_not_exist_keeps_nothing_else_back() {
     builder.replace(tags::VS, elsewhere, tags::VS | build::SPECIAL, &header);
     let all = with_all(builder.finish(16));
     assert!(all.variable("here").is_ok() && all.variable("elsewhere").is_err());
-    let left_out = all.left_out();
-    assert!(left_out.len() == 1 && left_out[0].contains("\"elsewhere\""), "{left_out:?}");
-    assert!(left_out[0].contains("it does not exist"), "{left_out:?}");
+    let skipped = all.skipped();
+    assert!(skipped.len() == 1 && skipped[0].contains("\"elsewhere\""), "{skipped:?}");
+    assert!(skipped[0].contains("it does not exist"), "{skipped:?}");
 }
 
 #[test]

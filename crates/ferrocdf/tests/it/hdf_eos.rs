@@ -101,8 +101,8 @@ fn fields_are_in_the_groups_of_their_grids() {
     assert!(model.find_attr(Owner::Group(group), b"_FV_Flux").is_none());
     let fill = model.find_attr(Owner::Var(var(&model, "/A/Flux")), b"_FillValue").map(|attr| &attr.value);
     assert_eq!(fill, Some(&Values::Float(vec![-9.0])));
-    let left_out = file.left_out();
-    assert_eq!(left_out, ["/A/Gone: StructMetadata has it, the file does not"]);
+    let skipped = file.skipped();
+    assert_eq!(skipped, ["/A/Gone: StructMetadata has it, the file does not"]);
 }
 
 #[test]
@@ -204,9 +204,9 @@ fn merged_fields_are_parts_of_one_dataset() {
     let model = file.model();
     assert!(model.find_attr(Owner::Var(var(&model, "/G/a")), b"Field Dims").is_none());
     assert!(
-        file.left_out().iter().any(|line| line == "/G: coordinates: no projection"),
+        file.skipped().iter().any(|line| line == "/G: coordinates: no projection"),
         "{:?}",
-        file.left_out()
+        file.skipped()
     );
 }
 
@@ -276,7 +276,7 @@ fn tables_of_points_are_groups_of_variables() {
     assert_eq!(values(&file, "/Buoy/Sensor/Time"), Values::Float(vec![1.0, 2.0]));
     assert_eq!(values(&file, "/Buoy/Sensor/Species"), Values::Char(b"CO2 O3  ".to_vec()));
     assert_eq!(dims(&file.model(), "/Buoy/Sensor/Species")[0], ("record".to_string(), 2));
-    assert_eq!(file.left_out(), Vec::<String>::new());
+    assert_eq!(file.skipped(), Vec::<String>::new());
 }
 
 #[test]
@@ -288,11 +288,11 @@ fn broken_metadata_leaves_the_file_as_netcdf_shows_it() {
         let file = shown(file.finish());
         assert_eq!(values(&file, "/Flux"), Values::Float(vec![8.0]));
         assert!(
-            file.left_out().iter().any(|line| {
+            file.skipped().iter().any(|line| {
                 line.contains("StructMetadata, byte") && line.ends_with("(NetCDF: HDF error)")
             }),
             "{:?}",
-            file.left_out()
+            file.skipped()
         );
     }
 }
@@ -447,7 +447,7 @@ fn grid_without_cells_has_no_dimension_of_length_zero() {
         let lens: Vec<u64> = file.model().dims().iter().map(|dim| dim.len).collect();
         assert_eq!(lens, [4, 2]);
         assert_eq!(values(&file, "/G/Flux"), Values::Float(vec![1.0, 2.0]));
-        assert_eq!(file.left_out(), ["/G: coordinates: it has no cells"]);
+        assert_eq!(file.skipped(), ["/G: coordinates: it has no cells"]);
     }
 }
 
@@ -470,7 +470,7 @@ fn odd_number_of_the_projection_costs_the_coordinates_alone() {
         let file = shown(file.finish());
         assert_eq!(values(&file, "/G/Flux"), Values::Float(vec![1.0; 6]), "{odd}");
         assert!(file.model().find_var_at(b"/G/XDim").is_none(), "{odd}");
-        assert_eq!(file.left_out(), [format!("/G: coordinates: StructMetadata: GRID_1: {reason}")]);
+        assert_eq!(file.skipped(), [format!("/G: coordinates: StructMetadata: GRID_1: {reason}")]);
     }
 }
 
@@ -524,7 +524,7 @@ fn merged_fields_of_swaths_are_geolocation_fields_and_data_fields() {
     assert_eq!(text(&model, "/S/c", "coordinates").as_deref(), Some("a b"));
     // A part of a dataset is one field, however often the text names it.
     assert!(model.find_var_at(b"/S/d").is_some() && model.find_var_at(b"/S/d_2").is_none());
-    assert_eq!(file.left_out(), ["/S/d: StructMetadata has it, the file does not"]);
+    assert_eq!(file.skipped(), ["/S/d: StructMetadata has it, the file does not"]);
 }
 
 #[test]
@@ -537,11 +537,11 @@ fn names_of_coordinates_do_not_grow_with_the_product_of_fields() {
         let model = file.model();
         let text =
             |name: &String| text(&model, &format!("/S/{name}"), "coordinates").map_or(0, |text| text.len());
-        (names("data", 1000).iter().map(text).sum::<usize>(), file.left_out())
+        (names("data", 1000).iter().map(text).sum::<usize>(), file.skipped())
     };
-    let (few, left_out) = lengths(100);
-    assert_eq!((few, left_out.len()), (1000 * (100 * 16 - 1), 0));
-    let (many, left_out) = lengths(1000);
+    let (few, skipped) = lengths(100);
+    assert_eq!((few, skipped.len()), (1000 * (100 * 16 - 1), 0));
+    let (many, skipped) = lengths(1000);
     assert_eq!(many, 0);
-    assert_eq!(left_out, ["/S: coordinates: names of geolocation fields take more than 4096 bytes"]);
+    assert_eq!(skipped, ["/S: coordinates: names of geolocation fields take more than 4096 bytes"]);
 }

@@ -51,9 +51,9 @@ fn open(bytes: Vec<u8>) -> File {
     File::from_bytes(bytes).unwrap()
 }
 
-/// The words on what was left out.
+/// The reasons for what was skipped.
 fn words(file: &File) -> String {
-    file.left_out().join("\n")
+    file.skipped().join("\n")
 }
 
 /// A file with one dataset, `v`, of bytes.
@@ -353,7 +353,7 @@ fn an_object_that_many_links_lead_to_is_seen_each_time() {
     let model = file.model();
     let named = |name: &str| model.vars().iter().filter(|var| var.name == name).count();
     assert_eq!((named("d"), named("own"), model.groups().len()), (13, 12, 13));
-    assert!(file.left_out().is_empty());
+    assert!(file.skipped().is_empty());
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn a_file_that_is_named_and_empty_or_no_file_is_left_out() {
     let other = folder.path().join("nothing.h5");
     let look = || {
         let file = File::open(&path).unwrap();
-        (file.model().vars().len(), file.left_out().len())
+        (file.model().vars().len(), file.skipped().len())
     };
     assert_eq!(look(), (1, 1));
     std::fs::write(&other, b"").unwrap();

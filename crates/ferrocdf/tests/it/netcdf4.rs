@@ -599,7 +599,7 @@ fn texts_of_a_renamed_attribute_survive_another_of_its_old_name() {
     file.put_attribute("old", texts(&["first", "second"])).unwrap();
     let file = FileMut::append_bytes(bytes(file)).unwrap();
     file.define(|model| model.rename_attr(of_root, b"old", Name::new("new")?)).unwrap();
-    // What was defined is held back here.
+    // The definition is pending here.
     file.variable_mut("v3").unwrap().put_values(&[1, 2, 3], ..).unwrap();
     file.put_attribute("old", texts(&["third"])).unwrap();
     let file = File::from_bytes(bytes(file)).unwrap();
@@ -632,7 +632,7 @@ fn files_that_bytes_in_memory_name_are_found_beside_where_they_come_from() {
     std::fs::copy(data.join("everything.nc"), folder.path().join("nothing.h5")).unwrap();
     let options = OpenOptions::default();
     let alone = File::from_bytes_with(linked.clone(), &options).unwrap();
-    assert_eq!(alone.left_out(), ["/out: the link leads nowhere"]);
+    assert_eq!(alone.skipped(), ["/out: the link leads nowhere"]);
     let file = File::from_bytes_with(linked.clone(), &options.beside(Location::Path(path.clone()))).unwrap();
     assert_eq!(numbers(&file, "/out/x"), [0.5, 1.5, 2.5, 3.5]);
     let file = FileMut::append_bytes_within(linked, u64::MAX, Some(Location::Path(path.clone()))).unwrap();
@@ -649,7 +649,7 @@ fn the_same_calls_make_the_same_bytes() {
             file.add_variable::<i32>(name, &["time", "x"]).unwrap();
         }
         for name in ["e", "b", "a", "d", "c"] {
-            // A part of a chunk, which is held back.
+            // A part of a chunk, which stays pending.
             file.variable_mut(name).unwrap().put_values(&[7; 20], (..2, ..10)).unwrap();
         }
         bytes(file)

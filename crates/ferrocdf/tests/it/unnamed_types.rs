@@ -61,8 +61,8 @@ fn datasets_are_numbered_as_in_the_reference_and_the_rest_behind_them() {
     ] {
         assert_eq!(type_of(&model, var), ty, "{var}");
     }
-    let left_out = file.left_out();
-    assert_eq!(left_out.len(), 3, "{left_out:?}");
+    let skipped = file.skipped();
+    assert_eq!(skipped.len(), 3, "{skipped:?}");
 }
 
 #[test]

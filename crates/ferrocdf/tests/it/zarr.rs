@@ -351,11 +351,11 @@ fn what_cannot_be_read_is_told_and_hides_nothing() {
     let model = file.model();
     let names: Vec<_> = model.vars().iter().map(|var| var.name.to_str().into_owned()).collect();
     assert_eq!(names, ["codec", "good"]);
-    let left_out = file.left_out();
-    assert_eq!(left_out.len(), 3, "{left_out:?}");
-    assert!(left_out[0].contains("/bad") && left_out[0].contains("JSON"), "{left_out:?}");
-    assert!(left_out[1].contains("/type") && left_out[1].contains("<x2"), "{left_out:?}");
-    assert!(left_out[2].contains("codec") && left_out[2].contains("\"x\" is not known"), "{left_out:?}");
+    let skipped = file.skipped();
+    assert_eq!(skipped.len(), 3, "{skipped:?}");
+    assert!(skipped[0].contains("/bad") && skipped[0].contains("JSON"), "{skipped:?}");
+    assert!(skipped[1].contains("/type") && skipped[1].contains("<x2"), "{skipped:?}");
+    assert!(skipped[2].contains("codec") && skipped[2].contains("\"x\" is not known"), "{skipped:?}");
     assert!(file.lost().is_some());
     let error = file.variable("codec").unwrap().get_values::<i32, _>(..).unwrap_err();
     assert_eq!(error.code, Code::ENOFILTER);

@@ -271,10 +271,10 @@ fn hostile_definitions_of_types_end_quickly() {
     store.put("s.zarr/v/zarr.json", array.as_bytes()).unwrap();
     let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
     assert_eq!(file.model().vars()[0].ty, Atomic::Ubyte.into());
-    let left_out = file.left_out().join("\n");
+    let skipped = file.skipped().join("\n");
     // Each is named, up to twenty of them.
-    assert!(left_out.contains("the type \"t14\""), "{left_out}");
-    assert!(left_out.contains("71 definitions of types"), "{left_out}");
+    assert!(skipped.contains("the type \"t14\""), "{skipped}");
+    assert!(skipped.contains("71 definitions of types"), "{skipped}");
     for name in [&b"a"[..], b"c", b"e", b"z", b"t99"] {
         assert_eq!(file.model().type_in(GroupId::ROOT, name), None);
     }
@@ -294,7 +294,7 @@ fn hostile_fields_of_text_are_counted() {
     let file = File::open_location(&at(&store), &OpenOptions::default()).unwrap();
     let model = file.model();
     let defined = model.type_in(GroupId::ROOT, b"t").expect("the definition alone is small");
-    assert_eq!(model.vars().len(), 1, "{:?}", file.left_out());
+    assert_eq!(model.vars().len(), 1, "{:?}", file.skipped());
     assert_ne!(model.vars()[0].ty, Type::User(defined));
 }
 

@@ -70,7 +70,7 @@ type Content = Vec<(Vec<(String, Values)>, Vec<u32>, u32)>;
 /// Opens the dataset of a location and reads all of it.
 fn read(location: &Location) -> Result<Content> {
     let file = File::open_location(location, &OpenOptions::default())?;
-    assert_eq!(file.left_out(), [""; 0], "a fault of the network is no defect of the file");
+    assert_eq!(file.skipped(), [""; 0], "a fault of the network is no defect of the file");
     let content: Result<Content> = file
         .variables()
         .map(|var| Ok((var.attributes()?, var.get_values(..)?, var.get_value([LEN - 3])?)))

@@ -232,7 +232,8 @@ impl VarMembers {
             match objects.get(&(tag, reference)) {
                 Some(Object::Number(number)) => parts.number = Some(number.clone()?),
                 Some(Object::Data(data)) => {
-                    let Some((len, chunked_shape)) = data.clone()? else { continue };
+                    // Data that is named and missing is an error when it is read.
+                    let (len, chunked_shape) = data.clone()?.unwrap_or_default();
                     (parts.data, parts.len, parts.chunked_shape) = (Some(reference), len, chunked_shape);
                 }
                 _ => {}

@@ -99,21 +99,29 @@ impl Var {
         }
     }
 
-    /// Returns the element with the data; `None` if nothing was written.
+    /// Returns the element with the data; `None` if the description of the variable names none: nothing was written then.
+    ///
+    /// # Errors
+    /// `EHDFERR` if it names one that the file does not have.
     fn element(&self, file: &File) -> Result<Option<Element>> {
         // All that it takes is one task, so a slow source is waited for as often as the element has levels.
         let read = |tag, reference| {
             let task = |&(tag, reference): &(u16, u16)| file.element(tag, reference);
             file.for_each(&[(tag, reference)], task).pop().unwrap_or(Ok(None))
         };
+        let stored = |tag, reference| {
+            let missing = || bad(format!("its data, object {tag}/{reference}, is not in the file"));
+            read(tag, reference)?.ok_or_else(missing)
+        };
         match self.data {
             Data::Unwritten => Ok(None),
-            Data::Object(tag, reference) => read(tag, reference),
+            Data::Object(tag, reference) => stored(tag, reference).map(Some),
+            // The library names the pixels of a raster before it writes them.
             Data::Raster((tag, reference), coder) => {
                 read(tag, reference)?.map(|element| coder.element(element, self)).transpose()
             }
             Data::Scale(reference, offset) => {
-                let Some(mut element) = read(tags::SDS, reference)? else { return Ok(None) };
+                let mut element = stored(tags::SDS, reference)?;
                 let Storage::Pieces(pieces) = &mut element.storage else {
                     return Err(bad("scales that are neither contiguous nor linked blocks"));
                 };

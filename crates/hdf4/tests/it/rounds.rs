@@ -240,3 +240,50 @@ fn a_granule_of_40_datasets_and_1200_chunks_opens_in_8_rounds() {
     let reading = store.take_traffic();
     assert!(reading.rounds <= 6, "{reading:?}");
 }
+
+/// Makes a file of descriptor blocks at these positions, each with one descriptor of an object of a kind that nobody knows.
+fn blocks_at(positions: &[usize]) -> Vec<u8> {
+    let mut bytes = vec![0; positions[positions.len() - 1] + 18];
+    bytes[..4].copy_from_slice(&[0x0e, 0x03, 0x13, 0x01]);
+    let next = positions[1..].iter().copied().chain([0]);
+    for (reference, (&at, next)) in positions.iter().zip(next).enumerate() {
+        bytes[at..at + 2].copy_from_slice(&1u16.to_be_bytes());
+        bytes[at + 2..at + 6].copy_from_slice(&(next as u32).to_be_bytes());
+        bytes[at + 6..at + 8].copy_from_slice(&0x1234u16.to_be_bytes());
+        bytes[at + 8..at + 10].copy_from_slice(&(reference as u16 + 1).to_be_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn blocks_with_megabytes_between_them_are_looked_for_where_the_next_ones_probably_are() {
+    let distances = [9_000_000, 9_100_000, 8_900_000, 9_050_000, 8_950_000, 9_150_000, 9_000_000, 8_980_000];
+    let mut positions = vec![4];
+    positions.extend(distances.iter().scan(4, |at, distance| {
+        *at += distance;
+        Some(*at)
+    }));
+    let store = MemoryStore::default();
+    store.put("granule", &blocks_at(&positions)).unwrap();
+    let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
+    let file =
+        File::open(Arc::new(ObjectBlob::new(store.clone(), "granule")), None, Codecs::default()).unwrap();
+    assert_eq!(file.descriptors().count(), 9);
+    let traffic = store.take_traffic();
+    // The first block; four and then sixteen places, of which the file has fewer.
+    assert!(traffic.rounds <= 3, "{traffic:?}");
+    assert!(traffic.bytes < 16 << 20, "{traffic:?}");
+}
+
+#[test]
+fn blocks_that_are_nowhere_near_where_they_are_looked_for_are_found_one_by_one() {
+    let positions = [4, 9_000_000, 14_000_000, 34_000_000, 41_000_000, 41_000_100, 41_000_200];
+    let store = MemoryStore::default();
+    store.put("granule", &blocks_at(&positions)).unwrap();
+    let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
+    let file =
+        File::open(Arc::new(ObjectBlob::new(store.clone(), "granule")), None, Codecs::default()).unwrap();
+    assert_eq!(file.descriptors().count(), 7);
+    let traffic = store.take_traffic();
+    assert!(traffic.rounds <= 6, "{traffic:?}");
+}

@@ -41,6 +41,25 @@ fn contiguous_datasets_have_the_order_of_their_number_type() {
 }
 
 #[test]
+fn data_that_a_dataset_names_and_the_file_does_not_have_is_an_error() {
+    let mut builder = Builder::default();
+    let (x, time) = (builder.dim("x", Some(4)), builder.dim("time", None));
+    let vars = [
+        builder.dataset("fixed", &[x], INT16, Some(999), &[]),
+        builder.dataset("growing", &[time, x], INT16, Some(998), &[]),
+    ];
+    builder.cdf(&[x, time], &vars, &[]);
+    let file = open(builder.finish(16));
+    let found = Datasets::read(&file).unwrap();
+    for (name, object) in [("fixed", "702/999"), ("growing", "702/998")] {
+        let var = named(&found, name);
+        let error = var.locate(&file, var.shape.clone()).err().unwrap().to_string();
+        let wanted = format!("dataset \"{name}\": its data, object {object}, is not in the file");
+        assert!(error.contains(&wanted), "{error}");
+    }
+}
+
+#[test]
 fn what_was_never_written_has_the_fill_value() {
     let mut builder = Builder::default();
     let x = builder.dim("x", Some(4));

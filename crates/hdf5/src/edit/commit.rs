@@ -197,7 +197,9 @@ impl Editor {
         }
         if let Some(data) = data {
             let k = self.tree_sizes.chunks;
-            done = done.and_then(|()| index(data, k, &mut build)).and_then(|()| data.settle(header, sizes));
+            done = done
+                .and_then(|()| index(data, k, &mut build))
+                .and_then(|()| data.update_header(header, sizes));
         }
         if let Some(place) = self.objects.get_mut(node.0 as usize) {
             *place = object;

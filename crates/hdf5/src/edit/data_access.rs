@@ -2,7 +2,8 @@
 
 use ferrocdf_bytes::Result;
 
-use super::dataset::{self, Data, FileStorage};
+use super::dataset::{Data, FileStorage};
+use super::new_dataset;
 use super::object::EditedObject;
 use super::{DatasetSpec, Editor, Node, wrong};
 use crate::objects::kind;
@@ -16,7 +17,7 @@ impl Editor {
     pub fn create_dataset(&mut self, parent: Node, name: &str, spec: DatasetSpec) -> Result<Node> {
         self.check_new(parent, name)?;
         let (datatype, at) = self.datatype(&spec.datatype)?;
-        let (data, messages) = dataset::create(&spec, datatype, at, self.profile, self.source.sizes)?;
+        let (data, messages) = new_dataset::create(&spec, datatype, at, self.profile, self.source.sizes)?;
         let early = data.fill.allocation == 1;
         let mut object = EditedObject::new(spec.attribute_order, messages);
         object.data = Some(Box::new(data));

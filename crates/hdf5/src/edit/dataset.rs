@@ -1,7 +1,7 @@
-//! Datasets that are edited: their messages, and their elements as arrays that can be written.
+//! The data of datasets that are edited: allocation, fill values, and arrays that can be read and written.
 //!
-//! An array is made once for a dataset, and only its shape changes afterwards, so that what the engine holds back of it
-//! stays in one place.
+//! The chunks of a dataset are made once, and only its shape changes afterwards, so that the engine has its pending chunks in one
+//! place.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,22 +11,16 @@ use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::chunks::{EditedChunks, Facts};
-use super::header::{CONSTANT, EditedHeader, SHARED, message};
+use super::header::{EditedHeader, SHARED};
 use super::space::{Extent, FileSpace, lock};
-use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile};
 use crate::chunks::DatasetChunks;
-use crate::messages::{
-    ChunkIndex, ChunkedLayout, DataLayout, Dataspace, Datatype, Fill, FillMessage, SpaceKind, pipeline,
-};
-use crate::objects::header::HeaderMessage;
+use crate::messages::{ChunkIndex, ChunkedLayout, DataLayout, Dataspace, Datatype, FillMessage, SpaceKind};
 use crate::objects::kind;
 use crate::wire::bad;
 use crate::{Address, Dataset, Number, Placed, Sizes, Source};
 
-/// The longest data in a header: with the rest of its message less than 64 KiB.
-const COMPACT: u64 = 0xffff - 16;
-/// What is filled at a time.
-const FILLED: usize = 1 << 20;
+/// Bytes of one write of fill values, and of one step of a copy.
+const STEP: usize = 1 << 20;
 
 /// The data of a dataset.
 #[derive(Debug)]
@@ -35,202 +29,85 @@ pub(super) struct Data {
     pub space: Dataspace,
     pub fill: FillMessage,
     pub layout: DataLayout,
-    /// The layout as the header has it; `None` if its message has to be made anew: an index that is made here goes with a
-    /// message that is made here, since versions of the message mean indexes of other widths.
+    /// The layout as the header has it; `None` if its message has to be encoded again: an index that is built here needs a message that
+    /// is encoded here, since the version of the message decides the widths of the index.
     pub written: Option<DataLayout>,
     pub filters: Vec<Step>,
-    /// What chunks are put into, once it was needed.
+    /// The store of its chunks, once it was needed.
     pub store: Option<Arc<EditedChunks>>,
-    /// Where the committed index of its chunks is, once that was looked for.
+    /// The extents of the committed index of its chunks, once they were looked up.
     pub blocks: Option<Vec<Extent>>,
     /// Space taken for its elements that is still to be filled.
     unfilled: Option<Unfilled>,
-    /// Whether contiguous elements lie in space that no committed state uses.
+    /// True if its contiguous elements lie in space that no committed state uses.
     is_fresh: bool,
-    /// Data that is only read: virtual, or in other files.
+    /// The dataset itself if its data can only be read: a virtual one, or one whose data is in other files.
     foreign: Option<Dataset>,
-    /// Its chunks, once they were needed; numbers and bytes of elements are two views of them.
+    /// Its chunks, once they were needed; an array of numbers and one of bytes are two views of them.
     chunks: Option<ferrocdf_array::Chunks>,
 }
 
-/// Space that is to be filled where nothing is written: before anyone sees it.
+/// Allocated space that must have the fill value, where nothing is written, before a commit.
 #[derive(Clone, Copy, Debug)]
 struct Unfilled {
     at: Address,
     len: u64,
-    /// The bytes, from the first on, that are defined.
+    /// Number of bytes at the start that were written or filled.
     defined: u64,
 }
 
-/// What the arrays of a file have in common.
+/// The bytes of a file and its free space, for the arrays of all its datasets.
 pub(super) struct FileStorage<'a> {
     pub blob: &'a Arc<dyn BlobMut>,
     pub source: &'a Source,
     pub space: &'a Arc<Mutex<FileSpace>>,
 }
 
-fn wrong(what: impl Into<String>) -> Error {
+pub(super) fn wrong(what: impl Into<String>) -> Error {
     Error::new(Code::EINVAL, what)
 }
 
-/// A new dataset: its data, and the messages of its header. `committed` is the place of its datatype, if that is a
-/// committed one.
-pub(super) fn create(
-    spec: &DatasetSpec,
-    mut datatype: Datatype,
-    committed: Option<Address>,
-    profile: Profile,
-    sizes: Sizes,
-) -> Result<(Data, Vec<HeaderMessage>)> {
-    let size = u64::from(datatype.size);
-    if committed.is_none() {
-        datatype.settle();
-    }
-    let space = spec.space.clone();
-    check_space(&space)?;
-    if spec.fill.as_ref().is_some_and(|fill| fill.len() as u64 != size) {
-        return Err(wrong(format!("a fill value that has not the {size} bytes of an element")));
-    }
-    let bytes = space.elements().and_then(|elements| elements.checked_mul(size));
-    let too_large = || wrong("more bytes than 64 bits can count");
-    let grows = (0..space.dims.len()).any(|dim| space.max(dim) != Some(space.dims[dim]));
-    let chunked = matches!(spec.layout, NewLayout::Chunked(_));
-    if !chunked && grows {
-        return Err(wrong("only chunked datasets can grow"));
-    }
-    if !chunked && !spec.filters.is_empty() {
-        return Err(wrong("only chunks can be filtered"));
-    }
-    let value = spec.fill.clone().map_or(Fill::Default, Fill::Value);
-    let layout = match &spec.layout {
-        NewLayout::Compact => {
-            let bytes = bytes.ok_or_else(too_large)?;
-            if bytes > COMPACT {
-                return Err(wrong(format!("{bytes} bytes do not fit in a header")));
-            }
-            let mut data = vec![0; bytes as usize];
-            for element in data.chunks_exact_mut(datatype.size.max(1) as usize) {
-                let fill = value.bytes();
-                element[..fill.len()].copy_from_slice(fill);
-            }
-            DataLayout::Compact(data)
-        }
-        NewLayout::Contiguous => {
-            DataLayout::Contiguous { address: None, size: Some(bytes.ok_or_else(too_large)?) }
-        }
-        // Of more chunks than can be counted only those are there that are written.
-        NewLayout::Chunked(shape) => DataLayout::Chunked(chunked_layout(shape, spec, size, profile)?),
-    };
-    let allocation = match (spec.alloc_time, &layout) {
-        (AllocTime::Early, _) | (_, DataLayout::Compact(_)) => 1,
-        (AllocTime::Incremental, _) | (AllocTime::Usual, DataLayout::Chunked(_)) => 3,
-        _ => 2,
-    };
-    let writing = match spec.fill_time {
-        FillTime::Allocation => 0,
-        FillTime::Never => 1,
-        FillTime::IfSet => 2,
-    };
-    let fill = FillMessage { value, allocation, writing };
-    let mut messages = vec![message(kind::DATASPACE, 0, space.encode(sizes)?)];
-    messages.push(match committed {
-        None => message(kind::DATATYPE, CONSTANT, datatype.encode()?),
-        Some(at) => message(kind::DATATYPE, CONSTANT | SHARED, crate::objects::shared::committed(at, sizes)?),
-    });
-    messages.push(message(kind::FILL, CONSTANT, fill.encode()?));
-    messages.push(message(kind::LAYOUT, 0, layout.encode(sizes)?));
-    if !spec.filters.is_empty() {
-        messages.push(message(kind::PIPELINE, CONSTANT, pipeline::encode(&spec.filters)?));
-    }
-    let filters = spec.filters.clone();
-    let data = Data {
-        datatype,
-        space,
-        fill,
-        written: Some(layout.clone()),
-        layout,
-        filters,
-        store: None,
-        blocks: None,
-        unfilled: None,
-        is_fresh: false,
-        foreign: None,
-        chunks: None,
-    };
-    Ok((data, messages))
-}
-
-fn check_space(space: &Dataspace) -> Result<()> {
-    if space.kind != SpaceKind::Simple && !space.dims.is_empty() {
-        return Err(wrong("dimensions of a space that has none"));
-    }
-    if let Some(max) = &space.max {
-        if max.len() != space.dims.len() {
-            return Err(wrong("as many largest lengths as dimensions are needed"));
-        }
-        let beyond = |(&len, max): (&u64, &Option<u64>)| max.is_some_and(|max| len > max);
-        if space.dims.iter().zip(max).any(beyond) {
-            return Err(wrong(format!("dimensions {:?}, which may be {max:?} at most", space.dims)));
-        }
-    }
-    Ok(())
-}
-
-/// How chunks are found, by the rules of the format.
-fn chunked_layout(
-    shape: &[u64],
-    spec: &DatasetSpec,
-    element: u64,
-    profile: Profile,
-) -> Result<ChunkedLayout> {
-    let space = &spec.space;
-    if shape.is_empty() || shape.len() != space.dims.len() || shape.contains(&0) {
-        return Err(wrong(format!("chunks of shape {shape:?} in a dataset of shape {:?}", space.dims)));
-    }
-    let bytes = shape.iter().try_fold(element, |bytes, &len| bytes.checked_mul(len));
-    if bytes.is_none_or(|bytes| bytes > u64::from(u32::MAX)) {
-        return Err(wrong(format!("chunks of shape {shape:?} have 4 GiB or more")));
-    }
-    let filtered = !spec.filters.is_empty();
-    let index = match profile {
-        Profile::Compatible => ChunkIndex::BTree1,
-        Profile::Modern => ChunkIndex::best(shape, space, filtered, spec.alloc_time == AllocTime::Early),
-    };
-    let index = match index {
-        // The message has its full length from the start.
-        ChunkIndex::Single(_) => ChunkIndex::Single(filtered.then_some((0, 0))),
-        index => index,
-    };
-    Ok(ChunkedLayout { shape: shape.to_vec(), element, plain_edges: false, index, address: None })
-}
-
 impl Data {
-    /// The data of a committed dataset.
-    pub fn load(dataset: Dataset) -> Data {
-        let foreign = matches!(dataset.layout(), DataLayout::Virtual(_)) || dataset.external().is_some();
+    /// Makes the data of a dataset whose header has this layout.
+    pub fn new(
+        datatype: Datatype,
+        space: Dataspace,
+        fill: FillMessage,
+        layout: DataLayout,
+        filters: Vec<Step>,
+    ) -> Data {
         Data {
-            datatype: dataset.datatype().clone(),
-            space: dataset.dataspace().clone(),
-            fill: dataset.fill().clone(),
-            layout: dataset.layout().clone(),
-            written: Some(dataset.layout().clone()),
-            filters: dataset.filters().to_vec(),
+            datatype,
+            space,
+            fill,
+            written: Some(layout.clone()),
+            layout,
+            filters,
             store: None,
             blocks: None,
             unfilled: None,
             is_fresh: false,
-            foreign: foreign.then_some(dataset),
+            foreign: None,
             chunks: None,
         }
     }
 
-    /// Bytes of all elements.
+    /// Returns the data of a committed dataset.
+    pub fn load(dataset: Dataset) -> Data {
+        let is_foreign = matches!(dataset.layout(), DataLayout::Virtual(_)) || dataset.external().is_some();
+        let (datatype, space, fill) = (dataset.datatype(), dataset.dataspace(), dataset.fill());
+        let (layout, filters) = (dataset.layout().clone(), dataset.filters().to_vec());
+        let data = Data::new(datatype.clone(), space.clone(), fill.clone(), layout, filters);
+        Data { foreign: is_foreign.then_some(dataset), ..data }
+    }
+
+    /// Returns the number of bytes of all elements.
     fn bytes_needed(&self) -> Result<u64> {
         let bytes = self.space.elements().and_then(|count| count.checked_mul(self.datatype.size.into()));
         bytes.ok_or_else(|| bad(format!("its shape {:?} is more than 64 bits hold", self.space.dims)))
     }
 
-    /// Whether space was taken for any element.
+    /// True if space is allocated for any element.
     pub fn is_allocated(&self) -> Result<bool> {
         Ok(match &self.layout {
             DataLayout::Compact(_) | DataLayout::Virtual(_) => true,
@@ -242,8 +119,8 @@ impl Data {
         })
     }
 
-    /// Takes space for contiguous elements, or for those of an implicit index, if there is none. It is filled by
-    /// [`finish`](Data::finish) where the dataset wants it. Says whether anything changed.
+    /// Allocates space for contiguous elements, or for the chunks of an implicit index, if there is none. [`finish`](Data::finish) fills it
+    /// where the dataset has a fill value. Returns true if the layout changed.
     pub fn allocate(&mut self, place: &FileStorage<'_>) -> Result<bool> {
         let implicit =
             |layout: &ChunkedLayout| layout.index == ChunkIndex::Implicit && layout.address.is_none();
@@ -275,7 +152,7 @@ impl Data {
         Ok(true)
     }
 
-    /// Takes its elements for part of the committed state.
+    /// Marks its elements as part of the committed state.
     pub fn seal(&mut self) {
         self.is_fresh = false;
         if let Some(store) = &self.store {
@@ -283,7 +160,7 @@ impl Data {
         }
     }
 
-    /// Copies contiguous elements of the committed state to space that it does not use. Says whether that was done.
+    /// Copies contiguous elements of the committed state to space that it does not use. Returns true if it did.
     pub fn move_contiguous(&mut self, place: &FileStorage<'_>) -> Result<bool> {
         let DataLayout::Contiguous { address: Some(old), size: Some(len) } = self.layout else {
             return Ok(false);
@@ -304,7 +181,7 @@ impl Data {
         Ok(true)
     }
 
-    /// What new space is filled with: the bytes of an element, or zero.
+    /// Returns the bytes that new space is filled with: the fill value, or one zero.
     fn filler(&self) -> &[u8] {
         const NEVER: u8 = 1;
         let value = self.fill.value.bytes();
@@ -312,8 +189,7 @@ impl Data {
         if wanted { value } else { &[0] }
     }
 
-    /// Fills new space before an element that is written next, in the order in which elements are stored; all of it where
-    /// they are not stored in that order.
+    /// Fills new space before the element `first`, which is written next, if elements are stored in their order; else all of it.
     pub fn before_write(&mut self, place: &FileStorage<'_>, first: u64) -> Result<()> {
         match &self.layout {
             DataLayout::Contiguous { .. } => {
@@ -323,21 +199,21 @@ impl Data {
         }
     }
 
-    /// Takes note that all elements before one were written, or filled.
+    /// Notes that all elements before the element `end` were written or filled.
     pub fn wrote(&mut self, end: u64) {
         if let Some(unfilled) = &mut self.unfilled {
             unfilled.defined = unfilled.defined.max(end.saturating_mul(self.datatype.size.into()));
         }
     }
 
-    /// Fills all new space that is not defined.
+    /// Fills all new space that was not written.
     pub fn finish(&mut self, place: &FileStorage<'_>) -> Result<()> {
         self.fill_to(place, u64::MAX)?;
         self.unfilled = None;
         Ok(())
     }
 
-    /// Fills new space up to a byte of it.
+    /// Fills new space up to byte `end` of it.
     fn fill_to(&mut self, place: &FileStorage<'_>, end: u64) -> Result<()> {
         let Some(Unfilled { at, len, defined }) = self.unfilled else { return Ok(()) };
         let end = end.min(len);
@@ -349,7 +225,7 @@ impl Data {
         Ok(())
     }
 
-    /// The elements, to be read and written.
+    /// Returns the array of its elements, or, if `raw`, of the bytes of each element, for reading and writing.
     pub fn placed(&mut self, raw: bool, place: &FileStorage<'_>) -> Result<Placed> {
         if let Some(dataset) = &self.foreign {
             return if raw { dataset.raw() } else { dataset.array() };
@@ -395,13 +271,14 @@ impl Data {
         Ok(Placed { blob, array })
     }
 
+    /// Returns the shape of its array; a raw one has the bytes of an element as its last dimension.
     fn shape(&self, raw: bool) -> Vec<u64> {
         let null = self.space.kind == SpaceKind::Null;
         let dims = if null { &[0][..] } else { &self.space.dims };
         dims.iter().copied().chain(raw.then_some(u64::from(self.datatype.size))).collect()
     }
 
-    /// Its chunks, to be read and written.
+    /// Returns its chunks, for reading and writing.
     fn chunks(&mut self, fill: Arc<[u8]>, place: &FileStorage<'_>) -> Result<ferrocdf_array::Chunks> {
         if let Some(chunks) = &self.chunks {
             return Ok(chunks.clone());
@@ -413,7 +290,7 @@ impl Data {
         Ok(chunks)
     }
 
-    /// What takes chunks.
+    /// Returns the store of its chunks.
     pub fn store(&mut self, place: &FileStorage<'_>) -> Result<Arc<EditedChunks>> {
         if let Some(store) = &self.store {
             return Ok(store.clone());
@@ -444,7 +321,7 @@ impl Data {
         Ok(store)
     }
 
-    /// How many chunks an implicit index has.
+    /// Returns the number of chunks of an implicit index.
     pub fn implicit_chunks(&self) -> u64 {
         let DataLayout::Chunked(layout) = &self.layout else { return 0 };
         counts(layout, &self.space).into_iter().fold(1, u64::saturating_mul)
@@ -484,12 +361,12 @@ impl Data {
         Ok(())
     }
 
-    /// Writes dims and layout into the messages of the header.
-    pub fn settle(&mut self, header: &mut EditedHeader, sizes: Sizes) -> Result<()> {
+    /// Writes lengths and layout into the messages of the header.
+    pub fn update_header(&mut self, header: &mut EditedHeader, sizes: Sizes) -> Result<()> {
         for message in &mut header.messages {
             match message.kind {
                 kind::DATASPACE if message.flags & SHARED == 0 => {
-                    // The lengths have their place in all versions.
+                    // In all versions the lengths are behind a prefix of fixed size.
                     let first = if message.body.first() == Some(&1) { 8 } else { 4 };
                     for (dim, len) in self.space.dims.iter().enumerate() {
                         let at = first + dim * sizes.length;
@@ -513,22 +390,22 @@ impl Data {
     }
 }
 
-/// Bytes of a chunk without filters.
+/// Returns the number of bytes of a decoded chunk.
 pub(super) fn chunk_bytes(layout: &ChunkedLayout) -> Result<u64> {
     let bytes = layout.shape.iter().try_fold(layout.element, |bytes, &len| bytes.checked_mul(len));
     bytes.ok_or_else(|| bad(format!("chunks of shape {:?}", layout.shape)))
 }
 
-/// How many chunks there may be in each dimension that cannot grow, and how many there are in the others.
+/// Returns the number of chunks along each dimension: for its maximum length, or for its present one if it is unlimited.
 fn counts(layout: &ChunkedLayout, space: &Dataspace) -> Vec<u64> {
     let count =
         |(dim, &chunk): (usize, &u64)| space.max(dim).unwrap_or(space.dims[dim]).div_ceil(chunk.max(1));
     layout.shape.iter().enumerate().map(count).collect()
 }
 
-/// Writes a value again and again.
+/// Writes `value` again and again over `len` bytes.
 fn fill(blob: &Arc<dyn BlobMut>, at: u64, len: u64, value: &[u8]) -> Result<()> {
-    let many = (FILLED / value.len()).max(1).min(usize::try_from(len).unwrap_or(usize::MAX));
+    let many = (STEP / value.len()).max(1).min(usize::try_from(len).unwrap_or(usize::MAX));
     let piece = value.repeat(many);
     let mut done = 0;
     while done < len {
@@ -539,12 +416,12 @@ fn fill(blob: &Arc<dyn BlobMut>, at: u64, len: u64, value: &[u8]) -> Result<()> 
     Ok(())
 }
 
-/// Copies bytes of the file that may lie behind its end, where they are zeros.
+/// Copies bytes of the file. Bytes behind its end are zeros.
 fn copy(place: &FileStorage<'_>, from: Address, to: Address, len: u64) -> Result<()> {
-    let mut piece = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(FILLED)];
+    let mut piece = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(STEP)];
     let mut done = 0;
     while done < len {
-        let now = &mut piece[..(len - done).min(FILLED as u64) as usize];
+        let now = &mut piece[..(len - done).min(STEP as u64) as usize];
         place.blob.read_zero_filled_at(place.source.position(from)? + done, now)?;
         place.blob.write_at(place.source.position(to)? + done, now)?;
         done += now.len() as u64;

@@ -29,6 +29,7 @@ mod index;
 mod journal;
 mod link_edits;
 mod named;
+mod new_dataset;
 mod note;
 mod object;
 mod options;

@@ -131,7 +131,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Destroys the note before a commit that may take what it calls free: nobody shall believe it later, wherever the file
+    /// Destroys the note before a commit that may take what it calls free: no later reader may believe it, wherever the file
     /// ends then. Its own place is given up by the commit.
     pub(super) fn destroy_note(&mut self) -> Result<()> {
         let Some(note) = self.note else { return Ok(()) };

@@ -145,7 +145,7 @@ impl FileSpace {
         }
     }
 
-    /// Gives up what the committed state uses, and nobody else shall have before the file is closed.
+    /// Frees space that the committed state uses, so that it is not reused before the file is closed.
     pub fn leave(&mut self, at: Address, len: u64) {
         if len > 0 && self.has(at, len) {
             self.left.push((at.0, len));

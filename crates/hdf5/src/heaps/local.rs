@@ -1,6 +1,6 @@
 //! "Local Heap" (III.D): the names of the links of a symbol table group.
 //!
-//! Small heaps are read whole. Of a large one a look-up shall not have to, so its strings are read one by one until
+//! Small heaps are read whole. A look-up in a large one must not read all of it, so its strings are read one by one until
 //! `read_whole` is asked for.
 #![deny(clippy::arithmetic_side_effects)]
 

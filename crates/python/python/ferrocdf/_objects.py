@@ -355,9 +355,9 @@ class Dataset(Group):
         return self._file.is_closed
 
     @property
-    def left_out(self):
+    def skipped(self):
         """What the file holds that netCDF has no name for, a line each."""
-        return self._file.left_out()
+        return self._file.skipped()
 
     def close(self):
         """Closes the dataset; what was written is committed."""

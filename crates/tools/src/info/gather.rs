@@ -33,9 +33,9 @@ pub fn facts(file: &File) -> Result<Value> {
         })
         .collect();
     let shapeless = file.shapeless();
-    let left_out: Vec<String> =
-        file.left_out().into_iter().filter(|line| shapeless.iter().all(|of| of.left_out != *line)).collect();
-    let vars: Vec<Value> = model.var_ids().map(|var| variable(file, &model, var)).collect();
+    let skipped: Vec<String> =
+        file.skipped().into_iter().filter(|line| shapeless.iter().all(|of| of.reason != *line)).collect();
+    let vars = file.for_each_variable(|of_file| variable(file, &model, of_file.id()));
     Ok(json!({
         "path": file.path().display().to_string(),
         "format": model.format().kind_name(),
@@ -50,7 +50,7 @@ pub fn facts(file: &File) -> Result<Value> {
         "variables": vars,
         "groups": groups,
         "without_shape": shapeless.iter().map(without_shape).collect::<Vec<_>>(),
-        "left_out": left_out,
+        "skipped": skipped,
     }))
 }
 

@@ -48,7 +48,7 @@ pub fn text(facts: &Value, colours: bool) -> String {
         .and_then(|()| without_shape(&mut out, facts, &colours))
         .and_then(|()| globals(&mut out, facts, &colours))
         .and_then(|()| groups(&mut out, facts, &colours))
-        .and_then(|()| left_out(&mut out, facts, &colours))
+        .and_then(|()| skipped(&mut out, facts, &colours))
         .and_then(|()| requests(&mut out, facts, &colours));
     out
 }
@@ -322,12 +322,12 @@ fn groups(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Resul
     Ok(())
 }
 
-fn left_out(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
-    let words = list(facts, "left_out");
+fn skipped(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
+    let words = list(facts, "skipped");
     if words.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", paint(colours.heading, "left out"))?;
+    writeln!(out, "\n{}", paint(colours.heading, "skipped"))?;
     words.iter().try_for_each(|word| writeln!(out, "  {}", plain(word.as_str().unwrap_or(""))))
 }
 

@@ -156,7 +156,7 @@ fn copy(
         }
         Foreign::Refused | Foreign::Strict => (source, vec![]),
     };
-    // What cannot be defined, or is not there, shall not cost an existing file its content.
+    // An input that is not there or cannot be defined must not cost an existing output its content.
     let mut tried = Model::new(format);
     let pairs =
         schema::copy(&source, &mut tried, options, &wanted).map_err(|error| advised(error, foreign))?;
@@ -165,11 +165,11 @@ fn copy(
     let input = input.file;
     let strangers = options.filterspecs.iter().flat_map(|spec| spec.strangers(&source));
     let strangers = strangers.map(|name| format!("-F: {} has no variable {name:?}", options.input.display()));
-    let left_out = match foreign {
-        Foreign::Refused => input.left_out_of_netcdf(),
-        Foreign::Mapped | Foreign::Strict => input.left_out(),
+    let skipped = match foreign {
+        Foreign::Refused => input.skipped_netcdf_objects(),
+        Foreign::Mapped | Foreign::Strict => input.skipped(),
     };
-    let left_out = left_out.into_iter().map(|object| format!("left out: {object}"));
+    let skipped = skipped.into_iter().map(|object| format!("skipped: {object}"));
     let rounded = pairs.iter().filter(|pair| schema::is_rounded_again(&source, &tried, pair)).map(|&(var, _)| {
         let path = source.var_path(var);
         format!("{path}: its values are rounded again, to digits of its new chunks; -F \"{path},none\" keeps them")
@@ -185,7 +185,7 @@ fn copy(
     let target = Target::new_dataset(&options.output, &mut how)?;
     let unread = zarr_readers::warnings(&tried, how.zarr.nczarr);
     for told in
-        strangers.chain(left_out).chain(rounded).chain(dropped).chain(unsharded).chain(mapped).chain(unread)
+        strangers.chain(skipped).chain(rounded).chain(dropped).chain(unsharded).chain(mapped).chain(unread)
     {
         // There is nowhere to tell that this failed.
         let _ = writeln!(errors, "{program}: {told}");

@@ -143,7 +143,7 @@ impl Ids {
     }
 }
 
-/// Defines in `target` what the copy shall hold. Returns the variables that are there in both.
+/// Defines in `target` what the copy is to hold. Returns the variables that are there in both.
 pub fn copy(
     source: &Model,
     target: &mut Model,

@@ -30,8 +30,8 @@ fn groups_types_chunks_and_filters() {
 
 #[test]
 fn what_was_left_out() {
-    says("left_out.h5", "left_out.txt", &[]);
-    says("left_out.h5", "left_out.json", &["--json"]);
+    says("skipped.h5", "skipped.txt", &[]);
+    says("skipped.h5", "skipped.json", &["--json"]);
 }
 
 #[test]

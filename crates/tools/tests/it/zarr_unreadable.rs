@@ -43,7 +43,7 @@ fn array_with_an_unknown_codec_is_left_out_of_the_copy() {
         for args in [&[][..], &["-g", "/"]] {
             let (code, said) = call(&[args, &["-k", kind, &source, &out]].concat());
             assert_eq!(code, 1, "{said}");
-            assert!(said.contains("left out: /bad: ") && said.contains("no.such"), "{said}");
+            assert!(said.contains("skipped: /bad: ") && said.contains("no.such"), "{said}");
             assert!(said.contains("the copy is there, and lacks what cannot be read"), "{said}");
             let copy = File::open(&out).unwrap();
             let names: Vec<_> =

@@ -183,7 +183,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Fills memory with numbers of a type; unless they shall be small, some are too large for others.
+    /// Fills memory with numbers of a type; unless they have to be small, some are too large for others.
     pub fn fill(&mut self, ty: Atomic, small: bool, bytes: &mut [u8]) {
         const NUMBERS: [i64; 16] =
             [0, 1, 2, -1, 100, 127, 128, -128, 200, 255, 256, -129, 32767, 40000, 1 << 31, 1 << 40];

@@ -74,13 +74,18 @@ impl<'a> Builder<'a> {
             })
         };
         let stored = stored(["latitude", "lat"]).zip(stored(["longitude", "lon"]));
-        // Coordinates of cells that no field has are left out where there are many: only the text says that there are any.
+        // Coordinates of cells that no field has are skipped where there are many: only the text says that there are any.
         let has_field =
             |wanted: &[DimId]| dims.iter().any(|dims| wanted.iter().all(|dim| dims.contains(dim)));
         if !(is_geographic && stored.is_some()) {
             for (name, dim, axis) in [(COLUMNS, x, georeference.x), (ROWS, y, georeference.y)] {
                 if axis.count <= MAX_UNUSED || has_field(&[dim]) {
                     self.add_axis(group, grid, name, dim, axis, is_geographic);
+                } else {
+                    let (path, count) = (self.view.model.group_path(group), axis.count);
+                    self.view
+                        .skipped
+                        .push(format!("{path}: coordinate {name}: no field has its {count} cells"));
                 }
             }
         }

@@ -27,7 +27,7 @@ impl Edited {
         Widths { address: self.editor.file().source().sizes.offset }
     }
 
-    /// Makes the attributes of an object in the file, `old`, what they shall be.
+    /// Changes the attributes of an object in the file from `old` to those of the model.
     pub(super) fn change_attributes(&mut self, node: Node, old: &Attrs, new: &Attrs) -> Result<()> {
         // Attributes that nobody looked at are as they were.
         if new.is_late() {

@@ -171,8 +171,11 @@ impl Edited {
             (ty, values) => ty == values.ty(),
         };
         if !same {
-            let (is, shall) = (model.type_name(values.ty()), model.type_name(ty));
-            return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
+            let (is, expected) = (model.type_name(values.ty()), model.type_name(ty));
+            return Err(Error::new(
+                Code::EBADTYPE,
+                format!("values of type {is} for one of type {expected}"),
+            ));
         }
         if elements(selection)? != values.len() {
             let what =

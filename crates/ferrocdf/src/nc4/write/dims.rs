@@ -68,11 +68,11 @@ impl Edited {
     /// Says on the scale of a dimension by which id the file calls it, if the scale does not say that.
     pub(super) fn tell_id(&mut self, dim: DimId) -> Result<()> {
         let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
-        let is_untold = self.untold.remove(&dim.0);
-        if is_untold {
-            self.log(|| Before::Untold(dim.0));
+        let lacks_id = self.without_id.remove(&dim.0);
+        if lacks_id {
+            self.log(|| Before::WithoutId(dim.0));
         }
-        if is_untold && let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere) {
+        if lacks_id && let Some(scale) = scale.filter(|&scale| scale != At::Elsewhere) {
             let scale = scale.node(&mut self.editor)?;
             self.put_dim_id(scale, dim)?;
         }
@@ -206,7 +206,7 @@ impl Edited {
                 let before = self.users(dim)?.clone();
                 self.users(dim)?.retain(|&(at, _)| at != own);
                 self.log(|| Before::Users(dim, before));
-                self.unlisted.insert(dim.0);
+                self.changed_users.insert(dim.0);
             }
         }
         Ok(())
@@ -395,14 +395,14 @@ impl Edited {
             let datatype = TypeRef::Inline(widths.references()?);
             self.put_attribute(node, names::DIMENSION_LIST, datatype, list(scales.len()), bytes, made)?;
         }
-        self.unlisted.extend(changed);
+        self.changed_users.extend(changed);
         Ok(())
     }
 
     /// Writes the addresses of what uses scales, where that changed.
     pub(super) fn list_users(&mut self) -> Result<()> {
         let size = self.widths().user()?.size as usize;
-        while let Some(&dim) = self.unlisted.first() {
+        while let Some(&dim) = self.changed_users.first() {
             let users = self.users(DimId(dim))?.clone();
             let mut bytes = vec![];
             for &(at, place) in &users {
@@ -413,7 +413,7 @@ impl Edited {
                 bytes.resize(start + size, 0);
             }
             self.put_users(DimId(dim), &bytes, users.len())?;
-            self.unlisted.remove(&dim);
+            self.changed_users.remove(&dim);
         }
         Ok(())
     }

@@ -92,7 +92,7 @@ impl Inspect for Nc4Writer {
     }
 
     fn skipped(&self, _model: &Model) -> Skipped {
-        Skipped { reasons: self.left_out.clone(), ..Skipped::default() }
+        Skipped { reasons: self.skipped.clone(), ..Skipped::default() }
     }
 }
 

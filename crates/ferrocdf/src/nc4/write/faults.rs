@@ -206,7 +206,7 @@ fn after_a_removal_the_file_is_read_again_when_that_failed_once() {
 /// objects, with the numbers of scales in lists of them.
 fn text(file: &File, bytes: Vec<u8>) -> String {
     let model = file.model();
-    let mut lines = vec![format!("{:?}", file.left_out())];
+    let mut lines = vec![format!("{:?}", file.skipped())];
     lines.extend(model.dims().iter().map(|dim| format!("{} {} {}", dim.name, dim.len, dim.unlimited)));
     lines.extend(model.types().iter().map(|ty| format!("{} {:?}", ty.name, ty.class)));
     let groups = model.group_ids().map(|group| (Owner::Group(group), model.group_path(group)));

@@ -49,7 +49,7 @@ use crate::{plugins, quantize};
 pub(crate) struct Nc4Writer {
     blob: Arc<dyn BlobMut>,
     held: Mutex<Edited>,
-    left_out: Vec<String>,
+    skipped: Vec<String>,
 }
 
 /// Where an object is.
@@ -135,7 +135,7 @@ struct Edited {
     classes: Vec<Class>,
     /// Objects made in this session.
     made: HashSet<Node>,
-    /// Arrays of chunks of which some may be held back, in the order in which they are written: files are the same every time.
+    /// Arrays with chunks of which some may be pending, in the order in which they are flushed: files are the same every time.
     written: BTreeMap<VarId, Array>,
     /// Chunks, by their first elements, in which each fill value has a place of its own in the global heap.
     owned: HashSet<(VarId, Vec<u64>)>,
@@ -143,11 +143,11 @@ struct Edited {
     heaped: HashMap<Node, HashMap<Vec<u8>, Vec<HeapId>>>,
     /// Whether the file does not say everything yet.
     changed: bool,
-    /// Dimensions whose scales do not say yet what uses them.
-    unlisted: BTreeSet<u32>,
+    /// Dimensions whose scales do not list the datasets yet that use them now (`REFERENCE_LIST`).
+    changed_users: BTreeSet<u32>,
     file_ids: FileIds,
-    /// Dimensions whose scales do not say their ids.
-    untold: BTreeSet<u32>,
+    /// Dimensions whose scales have no id in the file (`_Netcdf4Dimid`).
+    without_id: BTreeSet<u32>,
     /// Variables with dimensions that the file does not name.
     by_length: BTreeSet<VarId>,
     /// For each dimension of datasets that were attached in this session, the scales that they are attached to besides the
@@ -187,12 +187,12 @@ impl Nc4Writer {
     pub(crate) fn open(blob: Arc<dyn BlobMut>, options: OpenOptions) -> Result<(Nc4Writer, Model)> {
         let editor = Editor::open(blob.clone(), options.clone(), Barrier::Order)?;
         let mut edited = Edited { options, ..Edited::empty(editor) };
-        let (model, left_out) = edited.read()?;
-        Ok((Self::new(blob, edited, left_out), model))
+        let (model, skipped) = edited.read()?;
+        Ok((Self::new(blob, edited, skipped), model))
     }
 
-    fn new(blob: Arc<dyn BlobMut>, edited: Edited, left_out: Vec<String>) -> Nc4Writer {
-        Nc4Writer { blob, held: Mutex::new(edited), left_out }
+    fn new(blob: Arc<dyn BlobMut>, edited: Edited, skipped: Vec<String>) -> Nc4Writer {
+        Nc4Writer { blob, held: Mutex::new(edited), skipped }
     }
 
     fn held(&self) -> MutexGuard<'_, Edited> {
@@ -209,8 +209,8 @@ impl Nc4Writer {
 
     /// Reads the model again.
     fn read(&mut self) -> Result<Model> {
-        let (model, left_out) = self.held_mut().read()?;
-        self.left_out = left_out;
+        let (model, skipped) = self.held_mut().read()?;
+        self.skipped = skipped;
         Ok(model)
     }
 
@@ -235,9 +235,9 @@ impl Edited {
             owned: HashSet::new(),
             heaped: HashMap::new(),
             changed: false,
-            unlisted: BTreeSet::new(),
+            changed_users: BTreeSet::new(),
             file_ids: FileIds::default(),
-            untold: BTreeSet::new(),
+            without_id: BTreeSet::new(),
             by_length: BTreeSet::new(),
             others: HashMap::new(),
             steps: 0,
@@ -308,11 +308,11 @@ impl Edited {
         self.owned.clear();
         self.others.clear();
         self.dims.clear();
-        (self.file_ids, self.untold) = (FileIds::default(), BTreeSet::new());
+        (self.file_ids, self.without_id) = (FileIds::default(), BTreeSet::new());
         for (number, dim) in (0..).zip(&content.dims) {
             self.file_ids.push(dim.id);
             if !dim.is_told {
-                self.untold.insert(number);
+                self.without_id.insert(number);
             }
             let place = dim.at.filter(|_| dim.has_variable).map(|at| (dim.file, at));
             let coordinate = place.and_then(|place| coordinates.get(&place).copied());
@@ -320,7 +320,7 @@ impl Edited {
             self.dims.push(Some(DimPlace { scale, coordinate, users: None }));
         }
         self.removal = None;
-        Ok((model, content.left_out))
+        Ok((model, content.skipped))
     }
 
     fn var(&self, var: VarId) -> Result<&VarPlace> {

@@ -276,7 +276,7 @@ impl Edited {
             self.editor.rename_link(parent, &link_of(renamed, var, true)?, &link)?;
         }
         for dim in &gone.dims {
-            self.unlisted.remove(&dim.0);
+            self.changed_users.remove(&dim.0);
         }
         self.flush()
     }
@@ -295,7 +295,7 @@ impl Edited {
                 }
             }
             *self.users(dim)? = stay;
-            self.unlisted.insert(dim.0);
+            self.changed_users.insert(dim.0);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(super) enum Before {
     /// The users of a dimension's scale.
     Users(DimId, Vec<(At, i32)>),
     /// A dimension whose scale does not say its id.
-    Untold(u32),
+    WithoutId(u32),
     /// A variable with dimensions that the file does not name.
     ByLength(VarId),
     /// The other scales that a dataset is attached to, if they were known.
@@ -51,7 +51,7 @@ impl Edited {
         self.classes.truncate(types);
         self.dims.truncate(dims);
         self.vars.truncate(vars);
-        self.unlisted.retain(|&dim| (dim as usize) < dims);
+        self.changed_users.retain(|&dim| (dim as usize) < dims);
         done
     }
 
@@ -67,7 +67,7 @@ impl Edited {
                     place.users = Some(users);
                 }
             }
-            Before::Untold(dim) => drop(self.untold.insert(dim)),
+            Before::WithoutId(dim) => drop(self.without_id.insert(dim)),
             Before::ByLength(var) => drop(self.by_length.insert(var)),
             Before::Others(at, Some(others)) => drop(self.others.insert(at, others)),
             Before::Others(at, None) => drop(self.others.remove(&at)),

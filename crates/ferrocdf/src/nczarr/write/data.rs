@@ -110,8 +110,11 @@ impl NcZarrWriter {
             return self.write_nested(model, var, selection, values);
         }
         let Values::String(strings) = values else {
-            let (is, shall) = (model.type_name(given), model.type_name(ty));
-            return Err(Error::new(Code::EBADTYPE, format!("values of type {is} for one of type {shall}")));
+            let (is, expected) = (model.type_name(given), model.type_name(ty));
+            return Err(Error::new(
+                Code::EBADTYPE,
+                format!("values of type {is} for one of type {expected}"),
+            ));
         };
         if elements(selection)? != strings.len() {
             return Err(not_as_many(strings.len(), selection));
