@@ -178,7 +178,7 @@ mod tests {
         ] {
             assert_eq!(read(&new(id, c"x".as_ptr(), run)).expect_err("it is none"), reason);
         }
-        // SAFETY: null is no structure.
+        // SAFETY: null is allowed.
         assert!(unsafe { Class::read(std::ptr::null()) }.is_err());
     }
 }

@@ -171,7 +171,7 @@ pub fn prepend(folder: impl Into<PathBuf>) {
     edit(|folders| folders.insert(0, folder.into()));
 }
 
-/// Adds a folder before the one at `at`, or behind the last. `NC_EINVAL` if there are fewer.
+/// Adds a folder before the one at `at`, or after the last. `NC_EINVAL` if there are fewer.
 pub fn insert(at: usize, folder: impl Into<PathBuf>) -> Result<()> {
     try_edit(|folders| {
         if at > folders.len() {

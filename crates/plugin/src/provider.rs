@@ -7,7 +7,7 @@ use crate::filter::Bound;
 use crate::nc::CodecVariable;
 use crate::{catalog, path};
 
-/// The plugins in the folders of [`path`]. Nothing is searched before a filter is needed.
+/// Provider of the plugins in the folders of [`path`]. Nothing is searched before a filter is needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plugins;
 

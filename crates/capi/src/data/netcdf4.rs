@@ -146,8 +146,8 @@ impl Transfer {
     /// Returns the memory of the caller for elements of a size, and the index of the first selected element in it.
     ///
     /// # Safety
-    /// The memory of the call has elements of `size` bytes for all counts, `steps` apart or dense, and this is its only
-    /// reference.
+    /// The memory of the call has elements of `size` bytes for all counts, `steps` apart or dense, and there is no
+    /// other reference to it.
     unsafe fn memory<'m>(
         &self,
         count: &[u64],

@@ -1,5 +1,6 @@
 //! Chunk cache settings, and settings for files opened later: the process has one set of settings, and each netCDF-4
-//! file has those of its variables. A chunk cache setting affects only the results of `nc_get_…`.
+//! file has those of its variables. A chunk cache setting affects only the results of `nc_get_chunk_cache` and
+//! `nc_get_var_chunk_cache`.
 
 use std::collections::HashMap;
 use std::ffi::c_int;

@@ -33,7 +33,7 @@ pub extern "C" fn nc_def_var_deflate(
     })
 }
 
-/// In a classic file the variable is only looked up if `shuffle` is requested, as in netCDF-C.
+/// Inquires about deflate and shuffle. In a classic file the variable is looked up only if `shuffle` is requested.
 pub extern "C" fn nc_inq_var_deflate(
     ncid: c_int,
     varid: c_int,

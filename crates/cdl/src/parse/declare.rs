@@ -72,7 +72,7 @@ impl Parser<'_> {
             if let (Some(keyword), Type::Atomic(ty)) = (self.lexer.keyword(&first.name), ty)
                 && ty != Atomic::String
             {
-                // `ncdump` never prints an atomic type here, so the word is a keyword and not a name.
+                // `ncdump` shows the type of such an attribute by its values, so the word is a keyword and not a name.
                 return Err(self.unexpected(&keyword, "IDENT or DATA"));
             }
             let thing = self.resolve(&first)?;

@@ -38,7 +38,7 @@ impl Printer<'_> {
             Some(Chunking::Chunked(_)) => "chunked",
             None => "unknown",
         };
-        // A scalar of a Zarr store is one chunk, without a shape that could be printed; `ncgen` takes no chunks of scalars.
+        // A scalar of a Zarr store is one chunk, without a shape to print; `ncgen` accepts no chunks for scalars.
         let is_one_chunk = matches!(&storage.chunking, Some(Chunking::Chunked(sizes)) if sizes.is_empty());
         if !is_one_chunk {
             self.special(owner, "_Storage", format!("\"{word}\""))?;

@@ -191,7 +191,7 @@ mod tests {
             ("days since 2000-1-1", "", 1.5, "2000-01-02 12"),
             ("days since 2000-01-01T06:00:00Z", "standard", 0.0, "2000-01-01 06"),
             ("seconds since 1970-01-01 00:00:00", "gregorian", 1e9, "2001-09-09 01:46:40"),
-            // The instant of the switch is printed as a Julian date.
+            // The instant of the switch to the Gregorian calendar is printed as a Julian date.
             ("hours since 1582-10-04 00:00", "", 24.0, "1582-10-05"),
             ("hours since 1582-10-04 00:00", "", 25.0, "1582-10-15 01"),
             ("hours since 1582-10-04 00:00", "proleptic_gregorian", 24.0, "1582-10-05"),

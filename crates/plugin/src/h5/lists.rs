@@ -166,7 +166,7 @@ extern "C" fn H5Pget_nfilters(plist: Hid) -> c_int {
 /// Copies parameters from C; `None` if there are more than a filter can have.
 ///
 /// # Safety
-/// There are as many values as the count says.
+/// `values` has `count` values.
 unsafe fn values_of(count: usize, values: *const c_uint) -> Option<Vec<u32>> {
     if count == 0 {
         return Some(Vec::new());
@@ -179,7 +179,7 @@ unsafe fn values_of(count: usize, values: *const c_uint) -> Option<Vec<u32>> {
 }
 
 /// # Safety
-/// There are as many values as the count says.
+/// `values` has `count` values.
 unsafe extern "C" fn H5Pmodify_filter(
     plist: Hid,
     id: c_int,
@@ -200,7 +200,7 @@ unsafe extern "C" fn H5Pmodify_filter(
 }
 
 /// # Safety
-/// There are as many values as the count says.
+/// `values` has `count` values.
 unsafe extern "C" fn H5Pset_filter(
     plist: Hid,
     id: c_int,
@@ -390,7 +390,7 @@ mod tests {
         let name = name.map(|byte| byte as u8);
         assert_eq!((made, flags, count, values, &name, config), (0, 0, 3, [5, 6, 0, 0], b"a n\0####", 3));
         let none: *mut c_void = std::ptr::null_mut();
-        // SAFETY: as above; null is no place.
+        // SAFETY: all places have the stated sizes, or are null.
         unsafe {
             let by_place = |at, flags: &mut c_uint| {
                 H5Pget_filter2(plist, at, flags, none.cast(), none.cast(), 0, none.cast(), none.cast())
@@ -416,7 +416,7 @@ mod tests {
     fn filters_are_changed() {
         let plist = open();
         let new = [8, 9];
-        // SAFETY: there are two values.
+        // SAFETY: `new` has two values.
         unsafe {
             assert_eq!(H5Pmodify_filter(plist, 307, OPTIONAL, 2, new.as_ptr()), 0);
             assert_eq!(H5Pmodify_filter(plist, 5, OPTIONAL, 2, new.as_ptr()), -1);
@@ -436,7 +436,7 @@ mod tests {
     fn the_chunk_and_the_class() {
         let plist = open();
         let mut dims = [0; 2];
-        // SAFETY: there is room for two.
+        // SAFETY: `dims` has room for two numbers.
         unsafe {
             assert_eq!((H5Pget_chunk(plist, 1, dims.as_mut_ptr()), dims), (2, [3, 0]));
             assert_eq!((H5Pget_chunk(plist, 9, dims.as_mut_ptr()), dims), (2, [3, 4]));

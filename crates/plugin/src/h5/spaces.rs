@@ -87,7 +87,7 @@ mod tests {
         // SAFETY: both places have room for two numbers.
         assert_eq!(unsafe { H5Sget_simple_extent_dims(space, dims.as_mut_ptr(), most.as_mut_ptr()) }, 2);
         assert_eq!((dims, most), ([3, 4], [3, 4]));
-        // SAFETY: null is no place.
+        // SAFETY: null is allowed for both places.
         assert_eq!(
             unsafe { H5Sget_simple_extent_dims(space, std::ptr::null_mut(), std::ptr::null_mut()) },
             2

@@ -57,7 +57,7 @@ pub(super) fn steps(filters: &[Filter], data: &FilterInput<'_>) -> Result<Vec<St
     Ok(steps)
 }
 
-/// Lets plugins derive their parameters.
+/// Lets plugins derive their parameters (`set_local`).
 fn ask_plugins(steps: &mut [Step], data: &FilterInput<'_>) -> Result<()> {
     let codecs = plugins::codecs();
     let Some(provider) = codecs.provider() else { return Ok(()) };

@@ -1,9 +1,9 @@
 //! Driver that creates or edits a netCDF-4 file.
 //!
 //! The changes of a model are applied to the file object by object through the HDF5 editor, as netCDF-C would write
-//! them; objects without a change in the model are not touched, whoever wrote them. Changes are pending in the editor
-//! until a flush: at the end of define mode, at a sync, at the close, and before strings or values of user-defined
-//! types are read back, which are read from the file.
+//! them; objects without a change in the model are not touched, regardless of their writer. Changes are pending in the
+//! editor until a flush: at the end of define mode, at a sync, at the close, and before strings or values of
+//! user-defined types are read back, which are read from the file.
 //!
 //! Not supported: a new fill value for an existing variable; shrinking of dimensions.
 
@@ -59,7 +59,7 @@ enum At {
     Node(Node),
     /// In the file when it was opened.
     Address(Address),
-    /// In another file, which is not written.
+    /// In another file, which is only read.
     Elsewhere,
 }
 
