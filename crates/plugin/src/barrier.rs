@@ -4,8 +4,8 @@
 //! would abort. So plugin functions are called through a short assembly routine whose personality routine ("Exception
 //! Handling ABI") declares a handler for every exception. The caught exception is deleted.
 //!
-//! Only on x86-64 with Linux and glibc; elsewhere plugin functions are called directly, and an exception ends the
-//! process.
+//! This barrier exists only on x86-64 with Linux and glibc; elsewhere plugin functions are called directly, and an
+//! exception ends the process.
 
 /// Outcome of a function that threw an exception instead of returning.
 #[derive(Debug, PartialEq, Eq)]

@@ -64,8 +64,8 @@ pub unsafe extern "C" fn nc_open_mem(
 /// Opens memory. Unlocked memory that is opened for writing belongs to the library from then on.
 ///
 /// # Safety
-/// `memio` is null or one `NC_memio`; its `memory` is null or has `size` bytes, from `malloc` unless it is locked. Memory that is not locked
-/// belongs to the library afterwards.
+/// `memio` is null or one `NC_memio`; its `memory` is null or has `size` bytes, from `malloc` unless it is locked.
+/// Memory that is not locked belongs to the library afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMemio, id: Out<c_int>) -> c_int {
     answer(|| {

@@ -190,7 +190,7 @@ fn after_a_removal_that_is_half_done_nothing_goes_to_another_variable() {
 #[test]
 fn after_a_removal_the_file_is_read_again_when_that_failed_once() {
     let bytes = letters();
-    // A failing write undoes the removal or leaves it to be finished; without one the removal is done.
+    // The position of the failing write decides whether the removal is undone or finished; without one it is done.
     for next in [Next::Put, Next::Define, Next::Repeat] {
         let mut refused = 0;
         for write in [0, 2, 4, 6, 1000] {

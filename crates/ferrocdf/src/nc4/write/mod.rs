@@ -83,14 +83,14 @@ impl At {
     }
 }
 
-/// User-defined type.
+/// User-defined type in the file.
 struct TypePlace {
     datatype: Datatype,
     /// True if the file has no committed type for it.
     is_made_up: bool,
 }
 
-/// Dimension.
+/// Dimension in the file.
 #[derive(Default)]
 struct DimPlace {
     /// Scale; an anonymous dimension has none.
@@ -102,7 +102,7 @@ struct DimPlace {
     users: Option<Vec<(At, i32)>>,
 }
 
-/// Variable.
+/// Variable in the file.
 struct VarPlace {
     at: At,
     /// True if the link has the prefix of variables that are not coordinates.
