@@ -139,7 +139,7 @@ fn remove(ncid: c_int) {
 pub(crate) enum Closing {
     /// The file stays open if its format fails to close it.
     Close(*mut c_void),
-    /// The file is removed in any case.
+    /// The file is closed in any case.
     Abort,
 }
 
