@@ -1,4 +1,4 @@
-//! Dimensions.
+//! Dimensions: definition, inquiry, renaming.
 
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ use crate::model::names::{check_wanted, renamed, split_path};
 use crate::open::file::OpenFile;
 use crate::open::ids::{ask, find};
 
-/// Fails for dimensions that the classic model does not have, in a netCDF-4 file that keeps to it.
+/// Fails for dimensions that the classic model does not allow, in a netCDF-4 file that keeps to it.
 fn check_strict(file: &OpenFile, len: Option<u64>) -> Result<()> {
     match len {
         None if file.file().look(|model| model.record_dim().is_some()) => {
@@ -55,7 +55,7 @@ pub extern "C" fn nc_inq_dimid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int 
             let found = match of_path {
                 None => model.find_dim(group, name),
                 Some((group, name)) => match model.dim_in(group, name) {
-                    // The code for types is the reference's.
+                    // netCDF-C returns this code, which is that of types.
                     None => return fail(Code::EBADTYPE, format!("no dimension \"{}\"", name.escape_ascii())),
                     found => found,
                 },

@@ -1,8 +1,9 @@
-//! The functions of the interface that take the id of a file: exported here, and nowhere else. A file of a format that a
-//! program brought along is served by the functions of its table, every other one by ours.
+//! Functions of the interface that take the id of a file; only this module exports them. A file of a user-defined
+//! format is served by the functions of its dispatch table, every other file by the functions of this crate.
 //!
-//! A row names our function, under its module, and behind the arrow the call of the table that it stands for. Functions of
-//! several types of memory are made in `data::table` and `attributes::values`, which hand such files on in one place each.
+//! A row names the function of this crate, under its module, and after the arrow the corresponding call of the dispatch
+//! table. Functions with several types in memory are defined in `data::table` and `attributes::values`, which forward
+//! such files in one place each.
 
 use std::ffi::{c_char, c_int, c_longlong, c_uint, c_void};
 use std::ptr::null_mut;
@@ -13,15 +14,15 @@ use crate::abi::pointers::{NameOut, Out, Str};
 use crate::files::memory_calls::NcMemio;
 use crate::user_formats::{Closing, VarFacts, user_file};
 
-/// One row: a function of the module in brackets, and the call of the table.
+/// Defines one row: a function of the module in brackets, and the call of the dispatch table.
 macro_rules! forward_row {
     ([$($module:ident)::+] $name:ident($id:ident $(, $argument:ident: $type:ty)*) => $call:ident($($given:expr),*)) => {
         /// # Safety
-        /// That of our function of this name: what its raw pointers point to is as it says.
+        /// The contract of the function of this crate with the same name, for its raw pointers.
         #[unsafe(no_mangle)]
         #[allow(unused_unsafe, reason = "some of our functions take no raw pointers")]
         pub unsafe extern "C" fn $name($id: c_int $(, $argument: $type)*) -> c_int {
-            // SAFETY: the arguments are those of the call, so they keep to its contract, which is that of both functions.
+            // SAFETY: the arguments are those of the call, so they keep to its contract, which both functions have.
             unsafe {
                 match user_file($id) {
                     Some(file) => file.$call($($given),*),

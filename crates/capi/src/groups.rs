@@ -1,4 +1,4 @@
-//! Groups. A classic file is a root group without groups below it.
+//! Groups. A classic file has only the root group.
 
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
@@ -10,7 +10,7 @@ use crate::abi::pointers::{NameOut, Out, Str, put_all, put_text};
 use crate::model::names::{by_path, check_new, child};
 use crate::open::ids::{find, find_enhanced, group_id};
 
-/// Gives the id of a group below one; without a name, of the root. Any name finds the group itself in a classic file.
+/// Returns the id of a subgroup; without a name, that of the root. In a classic file any name gives the group itself.
 pub extern "C" fn nc_inq_ncid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -33,8 +33,8 @@ pub extern "C" fn nc_inq_grp_ncid(ncid: c_int, name: Str, id: Out<c_int>) -> c_i
     nc_inq_ncid(ncid, name, id)
 }
 
-/// Gives the id of the group with a path, such as `/a/b`, from the group of the id. Not even the root is found so in a classic
-/// file.
+/// Returns the id of the group with a path, such as `/a/b`, relative to the group of the id. In a classic file every
+/// path fails, even that of the root.
 pub extern "C" fn nc_inq_grp_full_ncid(ncid: c_int, path: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -58,7 +58,8 @@ pub unsafe extern "C" fn nc_inq_grps(ncid: c_int, count: Out<c_int>, ids: *mut c
         file.file().look(|model| {
             let groups = &model.group(group).groups;
             count.put(groups.len() as c_int);
-            // SAFETY: `ids` is null or has room for the groups in the group, whose number `count` of an earlier call tells.
+            // SAFETY: `ids` is null or has room for the subgroups, whose number the caller gets from `count` of an
+            // earlier call.
             unsafe { put_all(ids, groups.iter().map(|&group| group_id(ncid, group))) };
         });
         Ok(())
@@ -83,15 +84,15 @@ pub unsafe extern "C" fn nc_inq_grpname_full(ncid: c_int, len: Out<usize>, path:
         let (file, group) = find(ncid)?;
         let found = file.file().look(|model| model.group_path(group));
         len.put(found.len());
-        // SAFETY: `path` is null or has room for the full name, whose length `len` of an earlier call tells, and a zero
-        // byte.
+        // SAFETY: `path` is null or has room for the full name, whose length the caller gets from `len` of an earlier
+        // call, and a zero byte.
         unsafe { put_text(path, found.as_bytes()) };
         Ok(())
     })
 }
 
 pub extern "C" fn nc_inq_grpname_len(ncid: c_int, len: Out<usize>) -> c_int {
-    // SAFETY: null asks for no text.
+    // SAFETY: null requests no text.
     unsafe { nc_inq_grpname_full(ncid, len, null_mut()) }
 }
 
@@ -132,7 +133,7 @@ pub extern "C" fn nc_rename_grp(ncid: c_int, name: Str) -> c_int {
     })
 }
 
-/// The reference prints to a log that usual builds do not have.
+/// Only checks the id: netCDF-C prints to a log that default builds do not have.
 pub extern "C" fn nc_show_metadata(ncid: c_int) -> c_int {
     answer(|| find(ncid).map(drop))
 }
@@ -151,7 +152,7 @@ pub unsafe extern "C" fn nc_inq_varids(ncid: c_int, count: Out<c_int>, ids: *mut
 }
 
 /// # Safety
-/// `ids` is null or has room for an id for each dimension of the group, and of its parents if they are asked for.
+/// `ids` is null or has room for an id for each dimension of the group, and of its parents if they are included.
 pub unsafe extern "C" fn nc_inq_dimids(
     ncid: c_int,
     count: Out<c_int>,
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn nc_inq_dimids(
         let mut dims: Vec<DimId> = groups.flat_map(|group| model.group(group).dims.clone()).collect();
         dims.sort_unstable();
         count.put(dims.len() as c_int);
-        // SAFETY: `ids` is null or has room for the dimensions, with those of the parents if they are asked for.
+        // SAFETY: `ids` is null or has room for the dimensions, including those of the parents if requested.
         unsafe { put_all(ids, dims.iter().map(|dim| dim.0 as c_int)) };
         Ok(())
     })

@@ -1,16 +1,15 @@
-//! The C interface of netCDF (`netcdf.h`) over ferrocdf: the functions, for the library that takes the place of
-//! `libnetcdf.so`.
+//! The C interface of netCDF (`netcdf.h`) over ferrocdf: the functions of the library that replaces `libnetcdf.so`.
 //!
-//! Every function answers with a code of `netcdf.h` and checks its arguments in the order in which the reference does,
-//! so that the same mistake gives the same code. Any thread may call any function at any time, on any file. A panic
-//! never reaches the caller: it becomes `NC_EINTERNAL`. `abi` holds the ways across: pointers, names, errors.
+//! Every function returns a code of `netcdf.h`, and checks its arguments in the order of netCDF-C, so that the same
+//! mistake gives the same code. Any thread may call any function at any time, on any file. A panic never reaches the
+//! caller: it becomes `NC_EINTERNAL`. `abi` converts pointers, names and errors.
 //!
-//! Where the reference's rules are those of the classic formats alone, they are marked so; other formats answer by the
-//! model's own rules.
+//! Rules of netCDF-C that hold for the classic formats only are marked as such; other formats follow the rules of the
+//! model.
 //!
 //! # Safety
-//! A pointer that a function takes is of a type that carries its contract, or the function says what the pointer points to:
-//! `abi::pointers` has the types, and what holds for all of them.
+//! The type of each pointer argument carries its contract, or the documentation of the function states what the pointer
+//! refers to: `abi::pointers` has the types and their common contract.
 #![deny(unsafe_op_in_unsafe_fn)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 

@@ -1,4 +1,4 @@
-//! CDL, the text form of netCDF: text to model, and model to text, without files.
+//! CDL, the text form of netCDF: parsing into a model and data, and printing of both, without file access.
 #![forbid(unsafe_code)]
 
 pub mod parse;

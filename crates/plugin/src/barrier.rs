@@ -1,13 +1,13 @@
-//! Calls of a plugin's functions, which exceptions of C++ do not leave.
+//! Calls of plugin functions that stop C++ exceptions.
 //!
-//! A filter written in C++ may throw when its data is damaged, and nothing above it here can be passed by such an
-//! exception: the process would end. So these functions are called by a few instructions that the unwinder is told are
-//! a handler of everything ("Exception Handling ABI", the personality routine). The exception is then deleted.
+//! A filter written in C++ may throw on damaged data. No Rust frame can be unwound by a C++ exception: the process
+//! would abort. So plugin functions are called through a short assembly routine whose personality routine ("Exception
+//! Handling ABI") declares a handler for every exception. The caught exception is deleted.
 //!
-//! Only where plugins are loaded on x86-64; elsewhere functions are called as they are, and an exception ends the
-//! process.
+//! This barrier exists only on x86-64 with Linux and glibc; elsewhere plugin functions are called directly, and an
+//! exception ends the process.
 
-/// What a function did that does not return.
+/// Outcome of a function that threw an exception instead of returning.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Thrown;
 
@@ -35,8 +35,8 @@ mod here {
 
     use super::*;
 
-    // `ferrocdf_plugin_call(function, thrown, a, b, c, d, e, f)`; the label behind it is where the unwinder goes on,
-    // with the exception in the register of results.
+    // `ferrocdf_plugin_call(function, thrown, a, b, c, d, e, f)`. After an exception the unwinder continues at
+    // `ferrocdf_plugin_thrown`, with the exception in the result register.
     std::arch::global_asm!(
         ".pushsection .data.rel.ro.ferrocdf_plugin_personality, \"aw\", @progbits",
         ".p2align 3",
@@ -103,16 +103,17 @@ mod here {
         fn _Unwind_DeleteException(exception: *mut c_void);
     }
 
-    /// What the unwinder does and is told.
+    /// Action bits and result codes of the unwinder.
     const SEARCHES: c_int = 1;
     const IS_HANDLER: c_int = 4;
     const HANDLER_FOUND: c_int = 6;
     const INSTALL_CONTEXT: c_int = 7;
     const CONTINUE: c_int = 8;
-    /// The register of results by its number for unwinders.
+    /// DWARF number of the result register.
     const RAX: c_int = 0;
 
-    /// Tells the unwinder that the call is a handler; but not when a thread is ended (`pthread_exit`), which nobody may catch.
+    /// Tells the unwinder that this call handles the exception. The forced unwinding of a thread that ends
+    /// (`pthread_exit`) is not caught.
     unsafe extern "C" fn personality(
         _version: c_int,
         actions: c_int,
@@ -126,7 +127,7 @@ mod here {
         if actions & IS_HANDLER == 0 {
             return CONTINUE;
         }
-        // SAFETY: this is what the unwinder asks for; the frame is as it is during the call.
+        // SAFETY: the unwinder asks for these two registers; the frame is that of `ferrocdf_plugin_call`.
         unsafe {
             _Unwind_SetGR(context, RAX, exception as usize);
             _Unwind_SetIP(context, ferrocdf_plugin_thrown as *const () as usize);
@@ -134,11 +135,12 @@ mod here {
         INSTALL_CONTEXT
     }
 
-    /// Calls a function with numbers and addresses.
+    /// Calls a function with integers and addresses as arguments.
     ///
     /// # Safety
-    /// It is a C function that takes the first of these arguments as integers and pointers, and they are what it
-    /// wants. What it returns is an integer or a pointer; bits past its type are anything.
+    /// `function` is a C function whose parameters are integers and pointers, at most as many as `arguments`, and each
+    /// argument is valid for it. It returns an integer or a pointer; the bits of the result beyond the returned type
+    /// are undefined.
     pub(crate) unsafe fn call(function: *const (), arguments: [usize; 6]) -> Result<usize, Thrown> {
         let mut thrown = std::ptr::null_mut();
         let [a, b, c, d, e, f] = arguments;
@@ -147,7 +149,7 @@ mod here {
         if thrown.is_null() {
             return Ok(made);
         }
-        // SAFETY: the exception was caught, and nobody else has it.
+        // SAFETY: the exception was caught, so this is its only owner.
         unsafe { _Unwind_DeleteException(thrown) };
         Err(Thrown)
     }
@@ -162,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// The head that all exceptions have.
+    /// Common header of all exceptions.
     #[repr(C, align(16))]
     struct Exception {
         class: u64,
@@ -178,18 +180,18 @@ mod tests {
 
     extern "C" fn delete(_why: c_int, exception: *mut c_void) {
         DELETED.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: it was made so.
+        // SAFETY: the exception was created with `Box::into_raw`.
         drop(unsafe { Box::from_raw(exception.cast::<Exception>()) });
     }
 
-    /// Throws if the sum is not what it is.
+    /// Throws if `sum` is not the weighted sum of the other arguments.
     extern "C-unwind" fn checks(a: usize, b: usize, c: usize, d: usize, e: usize, sum: usize) -> usize {
         if a + 10 * b + 100 * c + 1000 * d + 10_000 * e == sum {
             return sum + 1;
         }
         let exception =
             Box::new(Exception { class: u64::from_be_bytes(*b"TESTTEST"), delete, private: [0; 2] });
-        // SAFETY: it is an exception; the unwinder does not come back, as there is a handler.
+        // SAFETY: the pointer is a valid exception; `call` handles it, so the unwinder does not return.
         unsafe { _Unwind_RaiseException(Box::into_raw(exception).cast()) };
         0
     }
@@ -198,7 +200,7 @@ mod tests {
     fn exceptions_end_here() {
         let function = checks as *const ();
         for _ in 0..3 {
-            // SAFETY: it takes six numbers.
+            // SAFETY: `checks` takes six numbers.
             let made =
                 unsafe { [call(function, [1, 2, 3, 4, 5, 54_321]), call(function, [1, 2, 3, 4, 5, 6])] };
             assert_eq!(made, [Ok(54_322), Err(Thrown)]);

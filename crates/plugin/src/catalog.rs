@@ -1,11 +1,11 @@
-//! What there is in the folders in use.
+//! Plugins in the folders in use.
 //!
-//! Files are looked at in the order of the folders, in each by name, one after the other until one has the filter that
-//! is asked for; the first wins. A file that is no plugin, or that cannot be loaded, is passed over, and why is kept.
-//! What was loaded stays, so a change of the folders and back loads nothing twice. A filter that was not found is
-//! looked for again when it is asked for a second later: somebody may have installed it.
+//! Folders are searched in their order and the files of a folder by name; the first file that has the requested filter
+//! wins. A file that is not a plugin, or cannot be loaded, is skipped and the reason is kept. Libraries stay loaded, so
+//! restoring an earlier list of folders loads nothing twice. A missing filter is searched again one second later at the
+//! earliest: it may have been installed in the meantime.
 //!
-//! While a library is loaded, what it runs then included, only those wait who need to know what that library is.
+//! While a library is being loaded, and its initializers run, only threads that need the result of this library wait.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -26,38 +26,38 @@ use crate::path;
 /// `H5PL_TYPE_FILTER`.
 const FILTER: c_int = 0;
 
-/// A file in one of the folders in use, whose name is that of a plugin.
+/// File in one of the folders in use whose name is that of a plugin.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The file.
+    /// Path of the file.
     pub file: PathBuf,
-    /// The HDF5 filters it has.
+    /// HDF5 filters in the file.
     pub filters: Vec<FoundFilter>,
-    /// The codecs it has.
+    /// Codecs in the file.
     pub codecs: Vec<Arc<Codec>>,
-    /// Why it is passed over, if it is.
+    /// Reason why the file is skipped, if it is.
     pub rejected: Option<String>,
 }
 
-/// An HDF5 filter in a file.
+/// HDF5 filter in a plugin file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFilter {
-    /// Its registered HDF5 number.
+    /// Registered HDF5 filter number.
     pub id: u32,
-    /// What it calls itself.
+    /// Name that the plugin gives the filter.
     pub name: String,
-    /// Whether it can pack.
+    /// True if the filter can encode.
     pub encodes: bool,
-    /// Whether it can unpack.
+    /// True if the filter can decode.
     pub decodes: bool,
 }
 
-/// What a library has.
+/// Filter and codecs of a library.
 #[derive(Debug)]
 struct Contents {
     filter: Option<Arc<Plugin>>,
     codecs: Vec<Arc<Codec>>,
-    /// How many of them, the first, are the library's own, and not for want of another library's.
+    /// Number of leading `codecs` that belong to this library itself; the rest are defaults for other libraries.
     own: usize,
 }
 
@@ -65,16 +65,16 @@ type Loaded = Result<Contents, Reason>;
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// All files that were ever looked at. No lock on all of this is held while one is.
+    /// All files that were ever examined. The lock of this state is not held while a file is loaded.
     known: HashMap<Key, Arc<OnceLock<Loaded>>>,
-    /// The filters that were found with this version of the folders.
+    /// Filters found with folder list `version`.
     found: HashMap<u32, Arc<Plugin>>,
-    /// When filters were looked for in vain.
+    /// Time of the last unsuccessful search for each filter.
     missed: HashMap<u32, Instant>,
     version: u64,
 }
 
-/// How long a filter is not looked for again, since a file may ask for it with each of many variables.
+/// Shortest time between two searches for a missing filter: a file may request it once for each of many variables.
 const AGAIN: Duration = Duration::from_secs(1);
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
@@ -83,7 +83,7 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The files that may be plugins, in the order in which they are looked at.
+/// Returns the files that may be plugins, in search order.
 fn candidates(search: &path::Search) -> impl Iterator<Item = PathBuf> {
     search.searched().flat_map(|folder| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -101,7 +101,7 @@ fn load(file: &Path) -> Loaded {
     let turn = Arc::default();
     let ask = |name| {
         let address = library.address(name).ok_or_else(|| format!("its {name} cannot be found"))?;
-        // SAFETY: these are the functions of the plugin interfaces, which take nothing.
+        // SAFETY: the functions of the plugin interfaces take no arguments.
         let answer = unsafe { barrier::call(address as *const (), [0; 6]) };
         answer.map_err(|Thrown| format!("its {name} throws an exception"))
     };
@@ -110,7 +110,7 @@ fn load(file: &Path) -> Loaded {
         if kind != FILTER {
             return Err(format!("it is a plugin of another kind, {kind}"));
         }
-        // SAFETY: it gives the structure of a filter, by the contract of the interface; the library is never unloaded.
+        // SAFETY: by its contract the function returns a filter structure; the library is never unloaded.
         let class = unsafe { Class::read(ask(FILTER_INFO)? as *const c_void) }?;
         Some(Arc::new(Plugin::new(file, class, &turn)))
     } else {
@@ -118,15 +118,15 @@ fn load(file: &Path) -> Loaded {
     };
     let mut codecs = Vec::new();
     if library.has(CODEC) {
-        // SAFETY: it gives the structure of a codec or nothing, as above.
+        // SAFETY: by its contract the function returns a codec structure or null; the library is never unloaded.
         codecs.extend(unsafe { Codec::read_one(file, ask(CODEC)? as *const c_void) }?);
     }
     let own = codecs.len();
     if library.has(CODECS) {
-        // SAFETY: it gives a list of structures of codecs, as above.
+        // SAFETY: by its contract the function returns a list of codec structures; the library is never unloaded.
         codecs.extend(unsafe { Codec::read_list(file, ask(CODECS)? as *const c_void) }?);
     }
-    // Some tell the first of their list alone too.
+    // Some libraries return the first codec of their list from `NCZ_get_codec_info` as well.
     let mut ids = HashSet::new();
     codecs.retain(|codec: &Codec| ids.insert(codec.id()));
     let codecs = codecs.into_iter().map(|codec| Arc::new(codec.in_turn(&turn))).collect();
@@ -134,12 +134,13 @@ fn load(file: &Path) -> Loaded {
 }
 
 thread_local! {
-    /// Whether this thread is loading a library.
+    /// True while this thread loads a library.
     static LOADING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a file is, if it is there, given to `ask`. A library that looks for filters while it is loaded finds those that are
-/// loaded already: it might come to wait for itself.
+/// Loads a file, unless it was loaded before, and returns the result of `ask` for it. `None` if the file does not
+/// exist, or is not loaded yet while this thread is loading a library: that library searches for filters, and the
+/// thread could wait for itself.
 fn look<T>(file: &Path, ask: impl FnOnce(&Loaded) -> T) -> Option<T> {
     let key = Key::of(file)?;
     let known = state().known.entry(key).or_default().clone();
@@ -165,7 +166,7 @@ impl State {
     }
 }
 
-/// The filter of this number that is found first.
+/// Returns the first filter with this number.
 pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     let search = path::current();
     if !search.allowed {
@@ -187,11 +188,11 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     };
     let found = candidates(&search).find_map(|file| look(&file, its)?);
     let mut state = state();
-    // The folders may have become others meanwhile.
+    // The list of folders may have changed in the meantime.
     if state.version == search.version {
         match &found {
             Some(plugin) => drop(state.found.insert(id, plugin.clone())),
-            // While a library is loaded not all files are looked at.
+            // While this thread loads a library, it does not examine all files.
             None if LOADING.get() => {}
             None => drop(state.missed.insert(id, Instant::now())),
         }
@@ -199,13 +200,13 @@ pub(crate) fn find(id: u32) -> Option<Arc<Plugin>> {
     found
 }
 
-/// Whether a filter of this number was found already. Loads nothing: a plugin asks this while it is loaded.
+/// True if a filter with this number was found before. Loads nothing: a plugin may call this function while it is
+/// loaded.
 fn is_loaded(id: u32) -> bool {
     state().found.contains_key(&id)
 }
 
-/// Every file in the folders in use whose name is that of a plugin, in the order in which they are looked at, all of
-/// them loaded to see what they are.
+/// Loads every file in the folders in use whose name is that of a plugin, and returns their contents in search order.
 pub fn catalog() -> Vec<Found> {
     let search = path::current();
     if !search.allowed {
@@ -230,8 +231,8 @@ pub fn catalog() -> Vec<Found> {
     all
 }
 
-/// The first codec that is wanted: of those that libraries have for themselves, else of those that some have for all
-/// ("NetCDF-4 Filter Support", "Filter Defaults Library").
+/// Returns the first codec for which `is_wanted` is true. Codecs that a library has for itself take precedence over
+/// defaults for other libraries ("NetCDF-4 Filter Support", "Filter Defaults Library").
 fn find_codec(is_wanted: impl Fn(&Codec) -> bool) -> Option<Arc<Codec>> {
     let search = path::current();
     if !search.allowed {
@@ -253,18 +254,18 @@ fn find_codec(is_wanted: impl Fn(&Codec) -> bool) -> Option<Arc<Codec>> {
     spare
 }
 
-/// The codec that goes with the HDF5 filter of this number, if a plugin has one.
+/// Returns the codec of the HDF5 filter with this number, if a plugin has one.
 pub fn codec(id: u32) -> Option<Arc<Codec>> {
     find_codec(|codec| codec.id() == id)
 }
 
-/// The codec of this name in Zarr metadata, if a plugin has one.
+/// Returns the codec with this name in Zarr metadata, if a plugin has one.
 pub fn codec_named(name: &str) -> Option<Arc<Codec>> {
     find_codec(|codec| codec.name() == name)
 }
 
-/// Lets all codecs that were used give back what they hold (`NCZ_codec_finalize`), as at the end of a program. They may
-/// be used again.
+/// Finalizes all codecs that were used (`NCZ_codec_finalize`), which releases their resources, as at the end of a
+/// program. A later use initializes a codec again.
 pub fn finalize_codecs() {
     let known: Vec<_> = state().known.values().cloned().collect();
     let loaded = known.iter().filter_map(|known| known.get()?.as_ref().ok());

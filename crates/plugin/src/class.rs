@@ -1,4 +1,4 @@
-//! What a filter plugin says of itself (`H5Z_class2_t` and `H5Z_class1_t` in "Filter Behavior in HDF5").
+//! Filter class of a plugin (`H5Z_class2_t` and `H5Z_class1_t` in "Filter Behavior in HDF5").
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -6,19 +6,19 @@ use crate::barrier::{self, Thrown};
 use crate::elf::Reason;
 use crate::h5::Hid;
 
-/// Asks whether the filter applies to a dataset: property list, type, space.
+/// `can_apply`: whether the filter applies to a dataset, given its creation property list, type and dataspace.
 pub(crate) type CanApply = unsafe extern "C" fn(Hid, Hid, Hid) -> c_int;
-/// Lets the filter set its parameters for a dataset.
+/// `set_local`: derives the filter parameters for a dataset.
 pub(crate) type SetLocal = unsafe extern "C" fn(Hid, Hid, Hid) -> c_int;
-/// Runs the filter: flags, parameters, bytes in the buffer, the buffer's size, the buffer.
+/// Filter function: flags, number of parameters, parameters, bytes of data in the buffer, size of the buffer, buffer.
 pub(crate) type Run =
     unsafe extern "C" fn(c_uint, usize, *const c_uint, usize, *mut usize, *mut *mut c_void) -> usize;
 
-/// The number of version 2 of the structure; version 1 begins with the filter's number.
+/// `H5Z_CLASS_T_VERS`, the version field of `H5Z_class2_t`; `H5Z_class1_t` begins with the filter number instead.
 const VERSION_2: c_int = 1;
 /// `H5Z_FILTER_MAX`.
 const LAST_ID: c_int = 65_535;
-/// The most bytes of a name that are read.
+/// Longest filter name that is read, in bytes.
 const LONGEST: usize = 1024;
 
 #[repr(C)]
@@ -42,7 +42,7 @@ struct FilterClassV1 {
     run: Option<Run>,
 }
 
-/// A filter that a plugin has.
+/// Filter of a plugin.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub id: u32,
@@ -58,19 +58,19 @@ impl Class {
     /// Calls [`Class::can_apply`] or [`Class::set_local`].
     ///
     /// # Safety
-    /// It is one of the two.
+    /// `function` is one of the two.
     pub(crate) unsafe fn ask(function: CanApply, handles: [Hid; 3]) -> Result<c_int, Thrown> {
         let [list, element, space] = handles.map(|handle| handle as usize);
-        // SAFETY: a handle is a number that is checked whenever it is used.
+        // SAFETY: a handle is a number that is checked at each use.
         let made = unsafe { barrier::call(function as *const (), [list, element, space, 0, 0, 0]) }?;
         Ok(made as u32 as c_int)
     }
 
-    /// Calls the filter function, which gives the bytes it made.
+    /// Calls the filter function, and returns the number of bytes that it wrote, 0 on failure.
     ///
     /// # Safety
-    /// The buffer is from `malloc`, has the size and the bytes that are said, and is the plugin's to change, to grow
-    /// and to replace.
+    /// The buffer is from `malloc`, has `*size` bytes, of which `len` are data, and may be changed, grown and replaced
+    /// by the plugin.
     pub(crate) unsafe fn run(
         &self,
         flags: u32,
@@ -84,10 +84,10 @@ impl Class {
         unsafe { barrier::call(self.run as *const (), numbers) }
     }
 
-    /// Reads the structure.
+    /// Reads a filter class structure.
     ///
     /// # Safety
-    /// The pointer is null or to one of the two structures, which outlives the functions it names.
+    /// The pointer is null or points to one of the two structures, whose functions stay valid.
     pub(crate) unsafe fn read(info: *const c_void) -> Result<Class, Reason> {
         if info.is_null() {
             return Err("its H5PLget_plugin_info gives nothing".to_string());
@@ -95,12 +95,12 @@ impl Class {
         if !info.cast::<Version2>().is_aligned() {
             return Err("its H5PLget_plugin_info gives an address where no structure can be".to_string());
         }
-        // SAFETY: both structures begin with this, as the caller says.
+        // SAFETY: both structures begin with a `c_int`, as the caller says.
         let all = if unsafe { info.cast::<c_int>().read() } == VERSION_2 {
-            // SAFETY: it is this structure then, as the caller says.
+            // SAFETY: the first field tells which structure it is, as the caller says.
             unsafe { info.cast::<Version2>().read() }
         } else {
-            // SAFETY: it is this structure then, as the caller says.
+            // SAFETY: the first field tells which structure it is, as the caller says.
             let old = unsafe { info.cast::<FilterClassV1>().read() };
             let FilterClassV1 { id, name, can_apply, set_local, run } = old;
             Version2 { version: VERSION_2, id, encoder: 1, decoder: 1, name, can_apply, set_local, run }
@@ -115,7 +115,7 @@ impl Class {
         let name = if all.name.is_null() {
             String::new()
         } else {
-            // SAFETY: the name ends in a zero byte, as the caller says; no more is read than there may be.
+            // SAFETY: the name ends in a zero byte, as the caller says; at most `LONGEST` bytes are read.
             let bytes = unsafe {
                 let len = libc::strnlen(all.name, LONGEST);
                 std::slice::from_raw_parts(all.name.cast::<u8>(), len)
@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn read<T>(structure: &T) -> Result<Class, Reason> {
-        // SAFETY: the tests give the structures.
+        // SAFETY: `structure` is one of the two structures.
         unsafe { Class::read((&raw const *structure).cast()) }
     }
 
@@ -178,7 +178,7 @@ mod tests {
         ] {
             assert_eq!(read(&new(id, c"x".as_ptr(), run)).expect_err("it is none"), reason);
         }
-        // SAFETY: null is no structure.
+        // SAFETY: null is allowed.
         assert!(unsafe { Class::read(std::ptr::null()) }.is_err());
     }
 }

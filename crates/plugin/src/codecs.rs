@@ -1,9 +1,9 @@
-//! Codec plugins: what a Zarr codec is called, and its parameters as JSON and as those of an HDF5 filter
-//! ("NetCDF-4 Filter Support", appendix "Codec API").
+//! Codec plugins: the name of a Zarr codec, and its parameters as JSON and as parameters of an HDF5 filter ("NetCDF-4
+//! Filter Support", appendix "Codec API").
 //!
-//! A codec goes with the HDF5 filter of its number, wherever either comes from. Texts and parameters that a plugin makes
-//! are its `malloc`'s, and freed here. Only version 1 of the structure; its count of parameters may be an `int` or a
-//! `size_t`, as both are seen.
+//! A codec belongs to the HDF5 filter with its number, even if the two are in different libraries. Texts and parameters
+//! that a plugin returns are from `malloc`, and are freed here. Only version 1 of the structure is supported. The
+//! output parameter for the number of parameters may be an `int` or a `size_t`: existing plugins use both.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::nc::{Asked, CodecVariable, NCID, VARID};
 /// `NCZ_CODEC_CLASS_VER` and `NCZ_CODEC_HDF5`.
 const VERSION: c_int = 1;
 const HDF5: c_int = 1;
-/// The most codecs of one library, parameters, and bytes of JSON that are believed.
+/// Limits on what a plugin may return: codecs of one library, parameters of one codec, bytes of JSON.
 const MOST_CODECS: usize = 256;
 const MOST_PARAMS: usize = 1 << 16;
 const LONGEST: usize = 1 << 20;
@@ -40,7 +40,7 @@ struct CodecClassV1 {
     modify: Function,
 }
 
-/// A codec of a plugin.
+/// Codec of a plugin.
 #[derive(Debug)]
 pub struct Codec {
     file: PathBuf,
@@ -51,9 +51,9 @@ pub struct Codec {
     to_hdf5: Function,
     to_json: Function,
     modify: Function,
-    /// Held by whoever calls its library.
+    /// Lock of the library; held during each call into it.
     turn: Arc<Mutex<()>>,
-    /// Whether it is initialized.
+    /// True if the codec is initialized.
     ready: Mutex<bool>,
 }
 
@@ -61,30 +61,30 @@ fn address(function: unsafe extern "C" fn()) -> *const () {
     function as *const ()
 }
 
-/// Memory that a plugin made.
+/// Memory that a plugin allocated.
 struct PluginMemory(*mut c_void);
 
 impl Drop for PluginMemory {
     fn drop(&mut self) {
-        // SAFETY: it is null or from `malloc`, by the contract of codecs.
+        // SAFETY: the pointer is null or from `malloc`, by the contract of codecs.
         unsafe { libc::free(self.0) };
     }
 }
 
 impl PluginMemory {
-    /// A copy of parameters, with zeros behind them.
+    /// Copies parameters into new memory, with `SPARE` zeros after them.
     fn of(params: &[u32]) -> Result<PluginMemory> {
         // SAFETY: `calloc` takes any sizes.
         let place = unsafe { libc::calloc(params.len().saturating_add(SPARE), size_of::<u32>()) };
         if place.is_null() {
             return Err(Error::new(Code::ENOMEM, "no memory for parameters"));
         }
-        // SAFETY: there is room for all, and it is nobody else's.
+        // SAFETY: the new memory is large enough, and does not overlap `params`.
         unsafe { place.cast::<u32>().copy_from_nonoverlapping(params.as_ptr(), params.len()) };
         Ok(PluginMemory(place))
     }
 
-    /// The parameters in it; `None` if it cannot have as many.
+    /// Returns the first `count` parameters; `None` if the memory is too small for them.
     fn params(&self, count: usize) -> Option<Vec<u32>> {
         if count == 0 {
             return Some(Vec::new());
@@ -94,21 +94,21 @@ impl PluginMemory {
         }
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         {
-            // SAFETY: it is from `malloc`, by the contract of codecs.
+            // SAFETY: the memory is from `malloc`, by the contract of codecs.
             if unsafe { libc::malloc_usable_size(self.0) } / size_of::<u32>() < count {
                 return None;
             }
         }
-        // SAFETY: there are as many, as was checked or is the contract of codecs.
+        // SAFETY: the memory holds `count` parameters: checked above, or by the contract of codecs.
         Some(unsafe { std::slice::from_raw_parts(self.0.cast::<u32>(), count) }.to_vec())
     }
 }
 
 impl Codec {
-    /// Reads a structure.
+    /// Reads a codec structure.
     ///
     /// # Safety
-    /// The pointer is to a structure with a version and a sort, which outlives the functions it names.
+    /// The pointer points to a structure that begins with a version and a sort, and whose functions stay valid.
     unsafe fn read(file: &Path, info: *const c_void) -> Result<Codec, Reason> {
         let info = info.cast::<CodecClassV1>();
         if info.is_null() || !info.is_aligned() {
@@ -121,7 +121,7 @@ impl Codec {
                 "it has a codec of version {version}, sort {sort}; known is {VERSION}, {HDF5}"
             ));
         }
-        // SAFETY: it is this structure then, as the caller says.
+        // SAFETY: version and sort are those of this structure, as the caller says.
         let all = unsafe { info.read() };
         if all.name.is_null() {
             return Err("it has a codec without a name".to_string());
@@ -133,10 +133,10 @@ impl Codec {
         Ok(Codec { file, name, id, initialize, finalize, to_hdf5, to_json, modify, turn, ready })
     }
 
-    /// Reads a list of addresses of structures with a null behind it.
+    /// Reads a null-terminated list of pointers to codec structures.
     ///
     /// # Safety
-    /// The pointer is null or to such a list; the structures are as [`Codec::read`] wants them.
+    /// The pointer is null or points to a null-terminated list; each structure meets the conditions of [`Codec::read`].
     pub(crate) unsafe fn read_list(file: &Path, list: *const c_void) -> Result<Vec<Codec>, Reason> {
         let mut codecs = Vec::new();
         let list = list.cast::<*const c_void>();
@@ -144,7 +144,7 @@ impl Codec {
             return Ok(codecs);
         }
         for at in 0..MOST_CODECS {
-            // SAFETY: no null was before this one, so the list is not at its end.
+            // SAFETY: no earlier entry is null, so the list goes on.
             let info = unsafe { list.add(at).read() };
             if info.is_null() {
                 break;
@@ -155,31 +155,31 @@ impl Codec {
         Ok(codecs)
     }
 
-    /// Reads one structure, if there is one.
+    /// Reads one codec structure; `None` if the pointer is null.
     ///
     /// # Safety
-    /// The pointer is null or to a structure as [`Codec::read`] wants it.
+    /// The pointer is null or meets the conditions of [`Codec::read`].
     pub(crate) unsafe fn read_one(file: &Path, info: *const c_void) -> Result<Option<Codec>, Reason> {
         // SAFETY: as the caller says.
         if info.is_null() { Ok(None) } else { unsafe { Codec::read(file, info) }.map(Some) }
     }
 
-    /// The same, called in the turns of its library.
+    /// Returns this codec with `turn` as its lock, which all codecs and filters of the library share.
     pub(crate) fn in_turn(self, turn: &Arc<Mutex<()>>) -> Codec {
         Codec { turn: turn.clone(), ..self }
     }
 
-    /// Its name in Zarr metadata.
+    /// Returns the name of the codec in Zarr metadata.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of the HDF5 filter that it goes with.
+    /// Returns the number of the HDF5 filter to which the codec belongs.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The library it is in.
+    /// Returns the path of the library that has the codec.
     pub fn file(&self) -> &Path {
         &self.file
     }
@@ -188,7 +188,8 @@ impl Codec {
         Error::new(Code::EFILTER, format!("the codec {} of {} {what}", self.name, self.file.display()))
     }
 
-    /// Calls one of its functions, alone and initialized. An answer that is not 0 is an error of that code.
+    /// Calls a function of the codec under the lock of its library; initializes the codec first if needed. A result
+    /// other than 0 is an error; a negative one is its netCDF error code.
     fn call(&self, name: &str, function: Function, arguments: [usize; 6]) -> Result<()> {
         let function = function.ok_or_else(|| self.error(format_args!("has no {name}")))?;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,27 +197,27 @@ impl Codec {
         let threw = |Thrown| self.error(format_args!("throws an exception in {name}"));
         if !*ready {
             if let Some(initialize) = self.initialize {
-                // SAFETY: it takes nothing.
+                // SAFETY: `initialize` takes no arguments.
                 unsafe { barrier::call(address(initialize), [0; 6]) }.map_err(threw)?;
             }
             *ready = true;
         }
         let scope = h5::Scope::new();
-        // SAFETY: the callers give each function what it takes.
+        // SAFETY: each caller passes the arguments of the function.
         let code = unsafe { barrier::call(address(function), arguments) }.map_err(threw)? as u32 as c_int;
         drop(scope);
         if code == 0 {
             return Ok(());
         }
         let error = self.error(format_args!("fails in {name}"));
-        // Errors of netCDF are negative; others would be those of the system.
+        // netCDF error codes are negative; positive codes would be read as errors of the system.
         Err(if code < 0 { error.with_code(Code(code)) } else { error })
     }
 
-    /// The visible parameters that JSON stands for (`NCZ_codec_to_hdf5`).
+    /// Returns the visible parameters for the JSON of a codec (`NCZ_codec_to_hdf5`).
     ///
-    /// `NC_EFILTER` if it is no JSON object, which plugins take for granted; the plugin's error code if it does not
-    /// know such JSON.
+    /// `NC_EFILTER` if `json` is not a JSON object: plugins do not check that. The plugin's error code if it rejects
+    /// the JSON.
     pub fn to_hdf5(&self, json: &str) -> Result<Vec<u32>> {
         if !serde_json::from_str(json).is_ok_and(|value: serde_json::Value| value.is_object()) {
             return Err(self.error(format_args!("cannot be {json:.200}, which is no JSON object")));
@@ -228,10 +229,10 @@ impl Codec {
         made.params(count).ok_or_else(|| self.error(format_args!("says it made {count} parameters")))
     }
 
-    /// The JSON of visible parameters (`NCZ_hdf5_to_codec`). None at all are a null pointer, as the netCDF library gives it: some plugins ask
-    /// for that.
+    /// Returns the JSON for visible parameters (`NCZ_hdf5_to_codec`). An empty list is passed as a null pointer, as
+    /// netCDF-C does: some plugins test for null.
     ///
-    /// The plugin's error code if it cannot have such parameters.
+    /// The plugin's error code if it rejects the parameters.
     pub fn to_json(&self, params: &[u32]) -> Result<String> {
         let mut made = PluginMemory(std::ptr::null_mut());
         let mut values = params.to_vec();
@@ -242,7 +243,7 @@ impl Codec {
         if made.0.is_null() {
             return Err(self.error("made no JSON"));
         }
-        // SAFETY: it is text that ends in a zero byte, by the contract of codecs; no more is read than there may be.
+        // SAFETY: the text ends in a zero byte, by the contract of codecs; at most `LONGEST` bytes are read.
         let bytes = unsafe {
             let text = made.0.cast::<c_char>();
             std::slice::from_raw_parts(text.cast::<u8>(), libc::strnlen(text, LONGEST))
@@ -250,10 +251,10 @@ impl Codec {
         String::from_utf8(bytes.to_vec()).map_err(|_| self.error("made JSON that is not UTF-8"))
     }
 
-    /// The working parameters of a variable with these visible ones, which may change too (`NCZ_modify_parameters`). A
-    /// codec without that function works with the visible ones.
+    /// Returns the working parameters for a variable (`NCZ_modify_parameters`); the plugin may change the visible ones
+    /// too. Without that function the working parameters are the visible ones.
     ///
-    /// The plugin's error code if it does not apply to the variable.
+    /// The plugin's error code if the codec does not apply to the variable.
     pub fn working(&self, variable: &CodecVariable, visible: &mut Vec<u32>) -> Result<Vec<u32>> {
         if self.modify.is_none() {
             return Ok(visible.clone());
@@ -276,14 +277,14 @@ impl Codec {
         made.params(count).ok_or_else(|| wrong(count))
     }
 
-    /// Ends what was initialized; a call later initializes again.
+    /// Finalizes the codec if it is initialized; a later call initializes it again.
     pub(crate) fn finalize(&self) {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut *ready)
             && let Some(finalize) = self.finalize
         {
-            // SAFETY: it takes nothing. What it throws says nothing about anything that is still to be done.
+            // SAFETY: `finalize` takes no arguments. An exception of it is ignored: no further call depends on it.
             drop(unsafe { barrier::call(address(finalize), [0; 6]) });
         }
     }
@@ -303,7 +304,8 @@ mod tests {
         COUNT.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// One parameter, the length of the text; its count as an `int`, as some say. More than it has for one of four bytes.
+    /// Returns one parameter, the length of the text. Stores the number of parameters as an `int`, as some plugins do;
+    /// for a text of four bytes a number that is too large.
     unsafe extern "C" fn to_hdf5(json: *const c_char, count: *mut c_int, params: *mut *mut u32) -> c_int {
         // SAFETY: the contract of codecs.
         unsafe {
@@ -330,7 +332,7 @@ mod tests {
         0
     }
 
-    /// The visible parameters turn around, the working ones are the first of them.
+    /// Reverses the visible parameters; the first of them becomes the one working parameter.
     unsafe extern "C" fn modify(
         ncid: c_int,
         varid: c_int,
@@ -351,7 +353,7 @@ mod tests {
     }
 
     fn structure() -> CodecClassV1 {
-        // SAFETY: they are called with what they take.
+        // SAFETY: each function is called with its own arguments.
         unsafe fn any(function: *const ()) -> Function {
             // SAFETY: all functions have the same size.
             unsafe { std::mem::transmute::<*const (), Function>(function) }
@@ -373,7 +375,7 @@ mod tests {
     }
 
     fn read(info: &CodecClassV1) -> Result<Codec, Reason> {
-        // SAFETY: it is the structure.
+        // SAFETY: `info` is a codec structure.
         unsafe { Codec::read(Path::new("libtest.so"), (&raw const *info).cast()) }
     }
 
@@ -417,7 +419,7 @@ mod tests {
         assert!(read(&CodecClassV1 { name: std::ptr::null(), ..structure() }).is_err());
         let (one, other) = (structure(), CodecClassV1 { id: 301, ..structure() });
         let list = [(&raw const one).cast::<c_void>(), (&raw const other).cast(), std::ptr::null()];
-        // SAFETY: it is a list with a null behind it.
+        // SAFETY: the list is null-terminated.
         let codecs = unsafe { Codec::read_list(Path::new("libtest.so"), list.as_ptr().cast()) };
         assert_eq!(codecs.expect("both are codecs").iter().map(Codec::id).collect::<Vec<_>>(), [300, 301]);
     }

@@ -1,19 +1,21 @@
-//! The image of a shared library: what of it binds it to others, read and edited (System V ABI, "Object Files" and
-//! "Program Loading and Dynamic Linking"; the GNU hash table and symbol versions as binutils writes them).
+//! The image of a shared library: reading and editing of the tables that bind it to other libraries (System V ABI,
+//! "Object Files" and "Program Loading and Dynamic Linking"; the GNU hash table and symbol versions as binutils writes
+//! them).
 //!
-//! Plugins import names of the HDF5 library, or export their own of the same names, and a process may hold a real HDF5
-//! library that answers them first. So an image is edited before the system's loader sees it: a name that is ours
-//! becomes a hidden symbol with an absolute value, which the loader takes as it is and looks up nowhere.
+//! Plugins import names of the HDF5 library, or export the same names themselves. A real HDF5 library in the process
+//! could be found first for these names. So an image is edited before the system's loader sees it: each name that this
+//! crate implements becomes a hidden symbol with an absolute value, which the loader uses unchanged and does not look
+//! up.
 //!
-//! Safe code over bytes; whatever is wrong with a file is a reason and no panic. Not done: 32 bit and big-endian
-//! images, and relocations without addends; no system that plugins are made for has them.
+//! Safe code over bytes: any defect of a file is reported as a reason, without panic. Not supported: 32-bit and
+//! big-endian images, and relocations without addends; no system for which plugins exist has them.
 
 use std::collections::BTreeSet;
 
-/// Why an image cannot be used.
+/// Reason why an image cannot be used.
 pub(crate) type Reason = String;
 
-/// The longest name that a function of HDF5 or netCDF may have, and the most of them that are looked for.
+/// Longest name of an HDF5 or netCDF function, in bytes, and largest number of such symbols in one image.
 const LONGEST_NAME: usize = 256;
 const MOST_WANTED: usize = 10_000;
 
@@ -23,14 +25,14 @@ const SYMBOL: usize = 24;
 const RELOCATION: usize = 24;
 const DYNAMIC: usize = 16;
 
-/// More than these are not read, so that a made-up file cannot keep this busy for long: bytes of a text, entries of
-/// the dynamic section, libraries with versions, versions.
+/// Limits that bound the time spent on a hostile file: bytes of a text, entries of the dynamic section, libraries with
+/// versions, versions.
 const LONGEST: usize = 4096;
 const MOST_ENTRIES: usize = 4096;
 const MOST_FILES: usize = 1024;
 const MOST_VERSIONS: usize = 1 << 15;
 
-/// Kinds of segments.
+/// Segment types.
 const PT_LOAD: u32 = 1;
 const PT_DYNAMIC: u32 = 2;
 
@@ -52,7 +54,7 @@ mod tag {
     pub const VERDEF: u64 = 0x6fff_fffc;
     pub const VERNEED: u64 = 0x6fff_fffe;
     pub const VERNEEDNUM: u64 = 0x6fff_ffff;
-    /// A number for systems that no system uses: loaders pass over it.
+    /// Unused tag in the range of the operating system; loaders ignore it.
     pub const IGNORED: u64 = 0x6000_0fed;
 }
 
@@ -62,12 +64,12 @@ const STB_WEAK: u8 = 2;
 const STT_FUNC: u8 = 2;
 const STT_GNU_IFUNC: u8 = 10;
 const STV_HIDDEN: u8 = 2;
-/// The version of a symbol that has none.
+/// Version index of a symbol without a version.
 const VER_NDX_GLOBAL: u16 = 1;
-/// The bits of a symbol's version that count.
+/// Mask of the version index in an entry of the version table.
 const VERSION_BITS: u16 = 0x7fff;
 
-/// The machine that this program is made for, as images name it; none where plugins cannot be loaded.
+/// `e_machine` of this program's target; `None` where plugins cannot be loaded.
 const MACHINE: Option<u16> = if cfg!(target_endian = "big") || !cfg!(target_pointer_width = "64") {
     None
 } else if cfg!(target_arch = "x86_64") {
@@ -82,7 +84,7 @@ const MACHINE: Option<u16> = if cfg!(target_endian = "big") || !cfg!(target_poin
     None
 };
 
-/// A part of the file that is loaded.
+/// Part of the file that is loaded.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     offset: u64,
@@ -90,7 +92,7 @@ struct Segment {
     len: u64,
 }
 
-/// An entry of the dynamic section, and where it stands.
+/// Entry of the dynamic section, with its offset in the file.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     tag: u64,
@@ -98,20 +100,20 @@ struct Entry {
     at: usize,
 }
 
-/// A dynamic symbol.
+/// Dynamic symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
-    /// Its name.
+    /// Name of the symbol.
     pub name: String,
-    /// Whether this library has it.
+    /// True if this library defines the symbol.
     pub defined: bool,
-    /// Whether it may be missing.
+    /// True if the symbol may stay undefined.
     pub weak: bool,
     at: usize,
     index: usize,
 }
 
-/// A shared library's bytes, from the start to the end of its last loaded segment.
+/// Bytes of a shared library, from the start to the end of its last loaded segment.
 #[derive(Debug)]
 pub(crate) struct Image {
     bytes: Vec<u8>,
@@ -143,14 +145,14 @@ fn size(value: u64) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// The place of entry `index` of a table.
+/// Returns the offset of entry `index` of a table.
 fn nth(table: usize, index: usize, len: usize) -> Option<usize> {
     end_of(table, index.checked_mul(len)?)
 }
 
-/// Where the program headers stand and how many bytes they have, from the first bytes of a file.
+/// Returns the offset and the length in bytes of the program headers, given the first bytes of a file.
 ///
-/// A reason if this is not a shared library for this machine.
+/// A reason if the file is not a shared library for this machine.
 pub(crate) fn segments_at(header: &[u8]) -> Result<(u64, usize), Reason> {
     let short = || "it is not an ELF file: it ends in its header".to_string();
     let Some(machine) = MACHINE else {
@@ -186,7 +188,7 @@ pub(crate) fn segments_at(header: &[u8]) -> Result<(u64, usize), Reason> {
     Ok((u64_at(header, 32).ok_or_else(short)?, count.saturating_mul(SEGMENT)))
 }
 
-/// The bytes of the file up to the end of the last loaded segment and of the program headers.
+/// Returns the number of bytes up to the end of the last loaded segment and of the program headers.
 pub(crate) fn loaded_len(at: u64, headers: &[u8]) -> Result<u64, Reason> {
     let bad = || "its program headers name bytes past any file".to_string();
     let mut end = at.checked_add(headers.len() as u64).ok_or_else(bad)?;
@@ -204,11 +206,11 @@ fn segments(headers: &[u8]) -> impl Iterator<Item = (u32, Segment)> {
     })
 }
 
-/// What a library becomes whose names of the HDF5 and the netCDF library are bound, as before it is loaded, but all to one
-/// address: for checks of that alone, with bytes that need not be a library.
+/// Edits an image as the loader of plugins does, but binds all names of the HDF5 and netCDF libraries to one address.
+/// For tests of the editing alone, with bytes that need not be a library.
 ///
 /// # Errors
-/// Why it cannot be loaded.
+/// Returns the reason why the image cannot be loaded.
 pub fn edited(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     let is_ours =
         |name: &str| name.starts_with("H5") || name.starts_with("nc_") || name.starts_with("ncaux_");
@@ -224,7 +226,7 @@ pub fn edited(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
 }
 
 impl Image {
-    /// Reads the start of a file, as long as [`loaded_len`] says.
+    /// Reads the start of a file, of the length that [`loaded_len`] returns.
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Image, Reason> {
         let (at, len) = segments_at(&bytes)?;
         let headers =
@@ -255,12 +257,12 @@ impl Image {
         Ok(Image { bytes, segments: segments_, dynamic: entries })
     }
 
-    /// The bytes, as they are now.
+    /// Returns the bytes in their current state.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The place in the file of an address in memory.
+    /// Returns the file offset of an address in memory.
     fn place(&self, address: u64) -> Option<usize> {
         self.segments.iter().find_map(|segment| {
             let at = address.checked_sub(segment.address)?;
@@ -275,12 +277,13 @@ impl Image {
         self.dynamic.iter().find(|entry| entry.tag == tag).map(|entry| entry.value)
     }
 
-    /// Where a table stands that a dynamic entry has the address of.
+    /// Returns the file offset of the table whose address is in a dynamic entry.
     fn table(&self, tag: u64) -> Option<usize> {
         self.place(self.value(tag)?)
     }
 
-    /// A text of the dynamic string table. Longer ones than those here name nothing that is looked for.
+    /// Returns a text of the dynamic string table; `None` if it has `LONGEST` bytes or more: no wanted name is that
+    /// long.
     fn text(&self, at: u64) -> Option<String> {
         let all = part(&self.bytes, self.table(tag::STRTAB)?, size(self.value(tag::STRSZ)?)?)?;
         let text = all.get(size(at)?..)?;
@@ -293,19 +296,19 @@ impl Image {
         entries.filter_map(|entry| self.text(entry.value)).collect()
     }
 
-    /// The libraries it says it needs.
+    /// Returns the names of the needed libraries.
     pub(crate) fn needed(&self) -> Vec<String> {
         self.texts(tag::NEEDED)
     }
 
-    /// Folders in which those are to be looked for, as they are written.
+    /// Returns the folders in which to search the needed libraries, unexpanded.
     pub(crate) fn run_path(&self) -> Vec<String> {
         let newer = self.texts(tag::RUNPATH);
         let texts = if newer.is_empty() { self.texts(tag::RPATH) } else { newer };
         texts.iter().flat_map(|text| text.split(':')).map(str::to_string).collect()
     }
 
-    /// Its dynamic symbols whose names are wanted.
+    /// Returns the dynamic symbols whose names are wanted.
     pub(crate) fn symbols(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Symbol>, Reason> {
         let table = self.table(tag::SYMTAB).ok_or("it has no dynamic symbols")?;
         let room = self.bytes.len().saturating_sub(table) / SYMBOL;
@@ -315,7 +318,7 @@ impl Image {
             let Some(at) = nth(table, index, SYMBOL) else { break };
             let Some(entry) = part(&self.bytes, at, SYMBOL) else { break };
             let (Some(name), Some(section)) = (u32_at(entry, 0), u16_at(entry, 6)) else { break };
-            // A hash table can promise more symbols than there are; what has no name is none.
+            // A damaged hash table can promise more symbols than exist; entries without a name are skipped.
             let name =
                 self.text(u64::from(name)).filter(|name| name.len() <= LONGEST_NAME && is_wanted(name));
             if let Some(name) = name {
@@ -329,8 +332,8 @@ impl Image {
         Ok(symbols)
     }
 
-    /// How many symbols there are, the empty first one with them: no table says it, so it is what the hash tables and
-    /// the relocations know of.
+    /// Returns the number of symbols, including the empty first one. No table states it, so it is derived from the hash
+    /// tables and the relocations.
     fn symbol_count(&self) -> usize {
         let hash = || u32_at(&self.bytes, end_of(self.table(tag::HASH)?, 4)?).map(|count| count as usize);
         let relocated = [(tag::RELA, tag::RELASZ), (tag::JMPREL, tag::PLTRELSZ)].map(|(table, len)| {
@@ -343,7 +346,7 @@ impl Image {
         relocated.into_iter().fold(hashed, usize::max)
     }
 
-    /// The symbols that the GNU hash table knows of: one past the end of the chain that begins last.
+    /// Returns the number of symbols according to the GNU hash table: one past the end of the chain that begins last.
     fn gnu_hash_count(&self) -> Option<usize> {
         let table = self.table(tag::GNU_HASH)?;
         let word = |at| u32_at(&self.bytes, at).map(|word| word as usize);
@@ -362,7 +365,7 @@ impl Image {
         last.checked_add(1)
     }
 
-    /// Makes a symbol a hidden one of this absolute address.
+    /// Makes a symbol hidden, with this absolute address.
     pub(crate) fn bind(&mut self, symbol: &Symbol, address: u64) {
         let versions = self.table(tag::VERSYM);
         let Some(entry) = end_of(symbol.at, SYMBOL).and_then(|end| self.bytes.get_mut(symbol.at..end)) else {
@@ -379,7 +382,8 @@ impl Image {
         }
     }
 
-    /// Takes away what says that this library needs those. Symbols that had a version of theirs have none then.
+    /// Removes the dependencies on the libraries for which `is_one` is true. Symbols with a version of these libraries
+    /// lose it.
     pub(crate) fn forget(&mut self, is_one: impl Fn(&str) -> bool) -> Result<(), Reason> {
         let entries = self.dynamic.clone();
         for (index, entry) in entries.iter().enumerate() {
@@ -400,7 +404,7 @@ impl Image {
                 }
             }
         }
-        // A loader makes no table of versions if there are none, and must not be sent to look there.
+        // A loader without a table of needed or defined versions must not read the version of a symbol.
         if self.value(tag::VERNEED).is_none() && self.value(tag::VERDEF).is_none() {
             let is = |entry: &Entry| entry.tag == tag::VERSYM;
             if let Some(index) = self.dynamic.iter().position(is) {
@@ -410,7 +414,8 @@ impl Image {
         Ok(())
     }
 
-    /// Takes the records of those libraries out of the chain of needed versions, and gives the versions' numbers.
+    /// Unlinks the records of these libraries from the chain of needed versions, and returns the indexes of their
+    /// versions.
     fn forget_versions(&mut self, is_one: &impl Fn(&str) -> bool) -> Option<BTreeSet<u16>> {
         let Some(head) = self.dynamic.iter().position(|entry| entry.tag == tag::VERNEED) else {
             return Some(BTreeSet::new());
@@ -453,7 +458,7 @@ impl Image {
         Some(numbers)
     }
 
-    /// Lets the record before one of the chain, or the chain's head, name the record after it.
+    /// Unlinks a record: the record before it, or else the head of the chain, refers to the record after it.
     fn unlink(&mut self, head: usize, before: Option<(usize, u64)>, address: u64, next: u32) -> Option<()> {
         let following = if next == 0 { None } else { Some(address.checked_add(u64::from(next))?) };
         match (before, following) {

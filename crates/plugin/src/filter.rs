@@ -1,9 +1,9 @@
-//! A plugin's filter as a filter of ours.
+//! The filter of a plugin as a [`Filter`].
 //!
-//! Bytes go to it in memory from `malloc` and come back in such, which is freed here. What a plugin says it made is
-//! believed only as far as there is memory for it. What it asks us for at once is bounded by what a block may need; what
-//! it takes from the system by itself is not. A library is called by one thread at a time, unless it is known to
-//! keep nothing between calls.
+//! Input and output are in memory from `malloc`, which is freed here. The output length that a plugin reports is
+//! checked against the size of the memory. One request of a plugin to the functions of this crate is limited by the
+//! size of a chunk; memory that a plugin takes from the system itself is not. One thread at a time calls a library,
+//! unless the library is known to keep no state between calls.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -21,25 +21,27 @@ use crate::h5::{self, Definition, Object, Scope, Space};
 const REVERSE: u32 = 0x100;
 /// `H5Z_FLAG_OPTIONAL`.
 const OPTIONAL: u32 = 1;
-/// Zeros behind the parameters, for plugins that read more of them than they have.
+/// Number of zeros after the parameters, for plugins that read more parameters than there are.
 pub(crate) const SPARE: usize = 16;
-/// Zeros behind the bytes, of which no plugin is told: some read the header of damaged data that has no room for one.
+/// Number of zero bytes after the input, beyond the size that the plugin is told: some plugins read a header even from
+/// damaged data that is shorter.
 const SPARE_BYTES: usize = 4096;
 
-/// A plugin may ask us for so many times the bytes that it gets or should make at most, and so many more, at once.
+/// One memory request of a plugin is at most `TIMES` times the larger of its input and its expected output, plus
+/// `SLACK` bytes.
 const TIMES: usize = 16;
 const SLACK: usize = 8 << 20;
 
-/// Libraries that any number of threads may call at once: each call of theirs works on its arguments and on memory of
-/// its own, and they set up nothing. blosc, sz, zfp, sperr and the JPEG coders have global state.
+/// Libraries that several threads may call at once: each call uses only its arguments and memory of its own, without
+/// global state. blosc, sz, zfp, sperr and the JPEG coders have global state.
 const FREE: [&str; 5] =
     ["libh5zstd.so", "libh5lz4.so", "libh5bzip2.so", "lib__nch5zstd.so", "lib__nch5bzip2.so"];
 
-/// A plugin's filter, loaded.
+/// Loaded filter of a plugin.
 pub(crate) struct Plugin {
     file: PathBuf,
     class: Class,
-    /// Held by whoever calls its library; `None` if all may at once.
+    /// Lock of the library, held during each call; `None` if several threads may call the library at once.
     turn: Option<Arc<Mutex<()>>>,
 }
 
@@ -50,7 +52,7 @@ impl fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    /// The filter of a library that is called in turns.
+    /// Creates the filter of a library whose lock is `turn`.
     pub(crate) fn new(file: &Path, class: Class, turn: &Arc<Mutex<()>>) -> Plugin {
         let is_free = file.file_name().is_some_and(|name| FREE.iter().any(|free| name == *free));
         Plugin { file: file.to_path_buf(), class, turn: (!is_free).then(|| turn.clone()) }
@@ -60,7 +62,7 @@ impl Plugin {
         &self.class
     }
 
-    /// Runs something of the plugin, and gives what it said meanwhile as reasons.
+    /// Runs a call into the plugin, and returns its result with the messages that the plugin pushed to its error stack.
     fn call<T>(&self, body: impl FnOnce() -> T) -> (T, String) {
         let turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         let scope = Scope::new();
@@ -77,8 +79,8 @@ impl Plugin {
         Error::new(code, format!("the plugin {} {what}", self.file.display()))
     }
 
-    /// See [`ferrocdf_codec::Provider::prepare`]. A filter that does not apply and is optional is no error: as in the
-    /// HDF5 library it is asked for its parameters all the same, and blocks it fails for are stored without it.
+    /// See [`ferrocdf_codec::Provider::prepare`]. An optional filter that does not apply is no error. As in the HDF5
+    /// library, its `set_local` is still called, and chunks that it fails to encode are stored without it.
     pub(crate) fn prepare(&self, steps: &mut [Step], at: usize, dataset: &DatasetInfo) -> Result<()> {
         if !self.class.encodes {
             return Err(self.error(Code::EFILTER, "can only decode"));
@@ -98,7 +100,7 @@ impl Plugin {
         Ok(())
     }
 
-    /// Calls the plugin's two functions about a dataset, and gives what they made of its definition.
+    /// Calls `can_apply` and `set_local` for a dataset, and returns the definition as the plugin changed it.
     fn ask(
         &self,
         definition: Definition,
@@ -112,7 +114,7 @@ impl Plugin {
         const THROWS: &str = "throws an exception when asked about this dataset";
         let handles = [list, element, space];
         if let Some(can_apply) = self.class.can_apply {
-            // SAFETY: it is this function of the class.
+            // SAFETY: the function is from the class of this plugin.
             match unsafe { Class::ask(can_apply, handles) }.map_err(|Thrown| THROWS)? {
                 0 if !optional => return Err("does not apply to this dataset"),
                 ..0 => return Err("fails when asked whether it applies to this dataset"),
@@ -120,7 +122,7 @@ impl Plugin {
             }
         }
         if let Some(set_local) = self.class.set_local {
-            // SAFETY: it is this function of the class.
+            // SAFETY: the function is from the class of this plugin.
             if unsafe { Class::ask(set_local, handles) }.map_err(|Thrown| THROWS)? < 0 {
                 return Err("cannot set its parameters for this dataset");
             }
@@ -132,7 +134,7 @@ impl Plugin {
         .ok_or("closed the list of properties")
     }
 
-    /// Runs the filter over `input` and gives its result to `take`. It should make `len` bytes at most.
+    /// Runs the filter on `input` and passes the output to `take`. `len` is the largest expected length of the output.
     fn run(
         &self,
         flags: u32,
@@ -142,7 +144,7 @@ impl Plugin {
         take: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<()> {
         let way = if flags & REVERSE != 0 { "decode" } else { "encode" };
-        // No filter makes nothing of something, and some never end when they get nothing.
+        // No filter encodes to zero bytes, and some filters never return for empty input.
         if input.is_empty() {
             return Err(self.error(Code::EHDFERR, format_args!("cannot {way} no bytes")));
         }
@@ -153,12 +155,12 @@ impl Plugin {
         let most = input.len().max(len).saturating_mul(TIMES).saturating_add(SLACK);
         let (made, said) = self.call(|| {
             let (values, size) = ((params.len(), values.as_ptr()), &raw mut memory.size);
-            // SAFETY: the buffer is as the function wants it.
+            // SAFETY: the buffer is from `malloc`, and `memory.size` is its size.
             let run = || unsafe { self.class.run(flags, values, input.len(), size, &raw mut memory.place) };
             h5::with_most(most, run)
         });
         let Ok(made) = made else {
-            // Who owns the memory now is not known, so it is nobody's.
+            // The owner of the memory is unknown after an exception, so the memory is leaked.
             memory.place = std::ptr::null_mut();
             let what = format!("throws an exception when it is to {way} {} bytes{said}", input.len());
             return Err(self.error(Code::EHDFERR, what));
@@ -174,12 +176,12 @@ impl Plugin {
                 );
             }
         }
-        // SAFETY: there are as many bytes in the buffer, as was checked.
+        // SAFETY: the buffer has at least `made` bytes, as checked above.
         take(unsafe { std::slice::from_raw_parts(memory.place.cast::<u8>(), made) })
     }
 }
 
-/// Memory from `malloc`, for a plugin to change and to replace.
+/// Memory from `malloc` that a plugin may change and replace.
 struct Memory {
     place: *mut c_void,
     size: usize,
@@ -194,7 +196,7 @@ impl Memory {
         if place.is_null() {
             return Err(Error::new(Code::ENOMEM, format!("no memory for {all} bytes")));
         }
-        // SAFETY: there is room for all, in memory that is nobody else's.
+        // SAFETY: the new memory has `all` bytes and does not overlap `bytes`.
         unsafe {
             place.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), size);
             place.cast::<u8>().add(size).write_bytes(0, SPARE_BYTES);
@@ -202,8 +204,8 @@ impl Memory {
         Ok(Memory { place, size })
     }
 
-    /// Checks that there is room for `made` bytes, else says for how many there is. Some plugins put other memory into
-    /// the place and leave the old size, `len`, beside it: then what the system knows of that memory counts alone.
+    /// Checks that the memory has `made` bytes; the error is its size. Some plugins replace the memory and leave the
+    /// old size, `len`: then only the size known to the allocator is checked.
     fn holds(&self, made: usize, given: *mut c_void, len: usize) -> std::result::Result<(), usize> {
         if self.place.is_null() {
             return Err(0);
@@ -212,7 +214,7 @@ impl Memory {
         let mut room = if is_told { self.size } else { usize::MAX };
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         {
-            // SAFETY: it is memory from `malloc`, by the contract of filters.
+            // SAFETY: the memory is from `malloc`, by the contract of filters.
             room = room.min(unsafe { libc::malloc_usable_size(self.place) });
         }
         if made > room { Err(room) } else { Ok(()) }
@@ -221,12 +223,12 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: it is from `malloc` or null, by the contract of filters.
+        // SAFETY: the memory is from `malloc` or null, by the contract of filters.
         unsafe { libc::free(self.place) };
     }
 }
 
-/// A plugin's filter with parameters.
+/// Filter of a plugin with its parameters.
 #[derive(Debug)]
 pub(crate) struct Bound {
     plugin: Arc<Plugin>,
@@ -244,7 +246,7 @@ impl Bound {
     }
 }
 
-/// Replaces what is in `to`.
+/// Replaces the contents of `to`.
 fn copy(from: &[u8], to: &mut Vec<u8>) -> Result<()> {
     to.clear();
     to.try_reserve(from.len())
@@ -306,7 +308,7 @@ mod tests {
     use super::*;
     use crate::h5::Hid;
 
-    /// A filter in the shape of a plugin's. Parameters say what it does.
+    /// Filter function with the signature of a plugin; the parameters select its behaviour.
     unsafe extern "C" fn filter(
         flags: c_uint,
         count: usize,
@@ -326,7 +328,7 @@ mod tests {
                     }
                     len
                 }
-                // New memory, with and without its size.
+                // New memory, whose size is stored (2) or not (3).
                 [2 | 3, times] => {
                     let made = len * *times as usize;
                     let new = libc::malloc(made);
@@ -338,7 +340,7 @@ mod tests {
                     }
                     made
                 }
-                // Lies.
+                // Output lengths beyond the buffer.
                 [4, more] => len + *more as usize,
                 [5, more] => {
                     *buffer = libc::realloc(*buffer, len + 100_000);

@@ -1,11 +1,12 @@
-//! HDF5 filter plugins and codec plugins, loaded at run time as they are, without the HDF5 and the netCDF library.
+//! HDF5 filter plugins and codec plugins, loaded unmodified at run time, without the HDF5 and netCDF-C libraries.
 //!
-//! [`Plugins`] provides the filters of the plugins in the folders of [`path`]. Plugins call back into
-//! the HDF5 library; here they are answered by functions of this crate, which are bound to each plugin when it is
-//! loaded and export no name, so that a process may hold a real HDF5 library beside them (docs/decisions, "Plugins are
-//! loaded from edited images").
+//! [`Plugins`] provides the filters of the plugins in the folders of [`path`]. Plugins call functions of the HDF5
+//! library. These calls reach functions of this crate, which are bound to each plugin when it is loaded. This crate
+//! exports none of their names, so a process may load a real HDF5 library as well (docs/decisions, "Plugins are loaded
+//! from edited images").
 //!
-//! Unsafe, since it runs what others compiled: a plugin that writes where it should not cannot be contained.
+//! This crate is unsafe: it runs code that others compiled. A plugin that writes to wrong addresses cannot be
+//! contained.
 
 mod barrier;
 mod catalog;

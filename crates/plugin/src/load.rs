@@ -1,23 +1,24 @@
-//! Libraries brought into the process.
+//! Loading of shared libraries into the process.
 //!
-//! A plugin that uses names of the HDF5 or the netCDF library is loaded from an edited copy of its file, in which
-//! these are ours (see [`crate::elf`]); the copy is a file in memory without a name, or, where the system does not map
-//! such, a temporary one that is deleted at once. All others are loaded as they are. Libraries are never unloaded:
-//! some leave threads behind, or handlers for the end of the process.
+//! A plugin that uses names of the HDF5 or netCDF library is loaded from an edited copy of its file, in which these
+//! names are bound to functions of this crate (see [`crate::elf`]). The copy is an anonymous file in memory, or, if the
+//! system cannot map one, a temporary file that is deleted at once. All other libraries are loaded unmodified.
+//! Libraries are never unloaded: some leave threads or exit handlers behind.
 //!
-//! Only Linux with the GNU C library: its loader takes a hidden symbol as it is, and leaves an absolute address alone.
+//! Only for Linux with the GNU C library, whose loader uses hidden symbols without a lookup and leaves absolute
+//! addresses unrelocated.
 
 use std::path::{Path, PathBuf};
 
 use crate::elf::Reason;
 
-/// Functions that make a library a plugin.
+/// Functions by which a library is a plugin.
 pub(crate) const FILTER_TYPE: &str = "H5PLget_plugin_type";
 pub(crate) const FILTER_INFO: &str = "H5PLget_plugin_info";
 pub(crate) const CODEC: &str = "NCZ_get_codec_info";
 pub(crate) const CODECS: &str = "NCZ_codec_info_defaults";
 
-/// A library that is in the process for good.
+/// Library that stays loaded until the process ends.
 #[derive(Debug)]
 pub(crate) struct Library {
     handle: usize,
@@ -25,13 +26,13 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Whether it has a function of this name.
+    /// True if the library exports a function of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.exports.iter().any(|export| export == name)
     }
 }
 
-/// A file as it was when it was looked at: another one has another key.
+/// Identity of a file at the time it was examined; a changed file has another key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     path: PathBuf,
@@ -40,7 +41,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of a file; `None` if there is none.
+    /// Returns the key of a file; `None` if the file does not exist.
     pub(crate) fn of(path: &Path) -> Option<Key> {
         let path = path.canonicalize().ok()?;
         let facts = path.metadata().ok().filter(|facts| facts.is_file())?;
@@ -81,23 +82,23 @@ mod here {
     use crate::elf::{self, Image, Symbol};
     use crate::{h5, nc};
 
-    /// The most bytes of a library that are loaded.
+    /// Largest number of bytes that are loaded from a library.
     const LARGEST: u64 = 1 << 30;
 
-    /// Whether the loader leaves absolute addresses alone, which older ones take for offsets (since glibc 2.28).
+    /// True if the loader leaves absolute addresses unrelocated (since glibc 2.28).
     fn loader_is_recent() -> bool {
-        // SAFETY: it is a text that stays.
+        // SAFETY: the text is static.
         let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy();
         let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0u32));
         (parts.next(), parts.next()) >= (Some(2), Some(28))
     }
 
-    /// Libraries that plugins say they need, and that are us.
+    /// True for needed libraries that this crate replaces.
     fn is_replaced(name: &str) -> bool {
         name.starts_with("libhdf5") || name.starts_with("libnetcdf")
     }
 
-    /// Whether a symbol is one of the libraries that are replaced.
+    /// True if a symbol belongs to a replaced library.
     fn is_theirs(symbol: &Symbol) -> bool {
         match symbol.name.as_str() {
             FILTER_TYPE | FILTER_INFO => false,
@@ -109,12 +110,12 @@ mod here {
         name.starts_with("nc_") || name.starts_with("ncaux_")
     }
 
-    /// Whether a name says something about a plugin.
+    /// True for names that identify a plugin or belong to a replaced library.
     fn is_of_interest(name: &str) -> bool {
         is_of_netcdf(name) || name.starts_with("H5") || name.starts_with("NCZ_")
     }
 
-    /// Loads a plugin. A library that is none is not loaded, so nothing of it runs.
+    /// Loads a plugin. A library that is not a plugin is not loaded, so none of its code runs.
     pub(crate) fn open(path: &Path) -> Result<Library, Reason> {
         let mut image = read(path)?;
         let symbols = image.symbols(is_of_interest)?;
@@ -163,7 +164,7 @@ mod here {
         Ok(Library { handle, exports })
     }
 
-    /// The part of a file that is loaded.
+    /// Reads the part of a file that is loaded.
     fn read(path: &Path) -> Result<Image, Reason> {
         let failed = |error: std::io::Error| format!("it cannot be read: {error}");
         let mut file = File::open(path).map_err(failed)?;
@@ -187,33 +188,33 @@ mod here {
         Image::read(bytes)
     }
 
-    /// What the loader says went wrong last.
+    /// Returns the last error message of the loader.
     fn reason() -> Reason {
-        // SAFETY: the text is this thread's, and stays until the loader's next call.
+        // SAFETY: the text belongs to this thread, and is valid until its next call of the loader.
         let text = unsafe { libc::dlerror() };
         if text.is_null() {
             return "the loader does not say why".to_string();
         }
-        // SAFETY: it ends in a zero byte.
+        // SAFETY: the text ends in a zero byte.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 
     fn load(path: &Path, flags: c_int) -> Result<usize, Reason> {
         let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| "its name has a zero byte")?;
-        // SAFETY: loading runs what the library wants to run at its start; that is what a plugin is for.
+        // SAFETY: loading runs the initializers of the library; running a plugin's code is the purpose of this call.
         let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
         if handle.is_null() { Err(reason()) } else { Ok(handle as usize) }
     }
 
-    /// Some plugins use mathematical functions and do not say that they need them.
+    /// Loads the mathematical library: some plugins use its functions without declaring the dependency.
     fn load_mathematics() {
         static ONCE: Once = Once::new();
-        // A failure shows as an unknown name in the plugin that needs it.
+        // A failure becomes an undefined symbol of the plugin that needs it.
         ONCE.call_once(|| drop(load(Path::new("libm.so.6"), libc::RTLD_LAZY | libc::RTLD_GLOBAL)));
     }
 
-    /// Loads the libraries that a plugin has in folders relative to its own: its copy has another folder. One that is
-    /// not there is left to the loader, which looks elsewhere and tells if it finds none.
+    /// Loads needed libraries from folders relative to the plugin (`$ORIGIN`): the edited copy is in another folder. A
+    /// library that is not found there is left to the loader, which searches elsewhere and reports its absence.
     fn load_needed(path: &Path, image: &Image) {
         let Some(origin) = path.parent().and_then(|folder| folder.canonicalize().ok()) else { return };
         let folders: Vec<PathBuf> = image
@@ -228,13 +229,13 @@ mod here {
         for name in image.needed() {
             let files = folders.iter().map(|folder| folder.join(&name));
             if let Some(Ok(file)) = files.map(|file| file.canonicalize()).find(Result::is_ok) {
-                // A failure shows when the plugin itself is loaded.
+                // A failure is reported when the plugin itself is loaded.
                 drop(load(&file, libc::RTLD_LAZY | libc::RTLD_LOCAL));
             }
         }
     }
 
-    /// Loads these bytes, which were made from that file.
+    /// Loads `bytes`, the edited image of the file `path`.
     fn load_copy(path: &Path, bytes: &[u8]) -> Result<usize, Reason> {
         let (flags, original) = (libc::RTLD_NOW | libc::RTLD_LOCAL, path.display().to_string());
         let in_memory = || -> Result<usize, Reason> {
@@ -252,20 +253,20 @@ mod here {
             let loaded = file.write_all(bytes).map_err(|error| format!("no copy of it can be made: {error}"));
             drop(file);
             let loaded = loaded.and_then(|()| load(&name, flags));
-            // One that stays is in the way of nobody.
+            // A file that cannot be deleted does no harm.
             drop(std::fs::remove_file(&name));
             loaded.map_err(|reason| reason.replace(&name.display().to_string(), &original))
         };
         in_memory().or_else(|first| {
-            // What is wrong with the library itself is wrong with any copy of it.
+            // An undefined symbol is a defect of the library, so a second copy would fail too.
             if first.contains("undefined symbol") { Err(first) } else { on_disk() }
         })
     }
 
     static COPIES: AtomicU32 = AtomicU32::new(0);
 
-    /// A name of an open file that was not used before: the loader takes a name it knows for the library it knows,
-    /// and numbers of files come again. Each binary digit of a counter is one of two ways to say "here".
+    /// Returns a path of an open file that was not used before: for a known path the loader returns the library that it
+    /// loaded earlier, and file descriptors are reused. Each binary digit of a counter adds `/` or `./` to the path.
     fn unique_name(file: &File) -> PathBuf {
         let count = COPIES.fetch_add(1, Ordering::Relaxed);
         let digits =
@@ -273,7 +274,7 @@ mod here {
         PathBuf::from(format!("/proc/self/fd/{}{}", digits.collect::<String>(), file.as_raw_fd()))
     }
 
-    /// A new file that only this user can read.
+    /// Creates a temporary file that only this user can read.
     fn temporary() -> std::io::Result<(PathBuf, File)> {
         let mut tries = 0;
         loop {
@@ -289,10 +290,10 @@ mod here {
     }
 
     impl Library {
-        /// The address of something it exports.
+        /// Returns the address of an exported symbol.
         pub(crate) fn address(&self, name: &str) -> Option<usize> {
             let name = CString::new(name).ok().filter(|_| self.has(name))?;
-            // SAFETY: the handle is of a library that is never unloaded.
+            // SAFETY: the handle is valid: libraries are never unloaded.
             let address = unsafe { libc::dlsym(self.handle as *mut libc::c_void, name.as_ptr()) };
             (!address.is_null()).then_some(address as usize)
         }

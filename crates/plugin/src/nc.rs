@@ -1,8 +1,8 @@
-//! What plugins call of the netCDF library: codecs ask about the variable whose parameters are being made, and filters
-//! with parameters of 64 bits put their bytes in order.
+//! Functions of the netCDF library that plugins call: codecs inquire about the variable whose parameters are derived,
+//! and filters with 64-bit parameters reorder bytes.
 //!
-//! There is one variable in one file, the thread's own while [`Asked`] lives; all other numbers are answered as the
-//! netCDF library answers numbers of nothing. As in [`crate::h5`] no name is exported.
+//! Each thread has one variable in one file while [`Asked`] lives; any other id gets the error that netCDF-C returns
+//! for an unknown id. As in [`crate::h5`] no name is exported.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
@@ -12,24 +12,24 @@ use ferrocdf_codec::spec::fix8;
 
 use crate::h5::{guard, put};
 
-/// A variable as codecs learn of it.
+/// Variable as codecs see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecVariable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
-    /// The number of its type in `netcdf.h`.
+    /// Number of the type in `netcdf.h`.
     pub kind: i32,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub size: usize,
-    /// Whether its bytes are stored in big-endian order.
+    /// True if the elements are stored in big-endian order.
     pub big_endian: bool,
-    /// The lengths of its dimensions.
+    /// Lengths of the dimensions.
     pub shape: Vec<usize>,
-    /// The shape of a chunk.
+    /// Shape of a chunk.
     pub chunk: Vec<usize>,
 }
 
-/// The numbers of the file and of the variable.
+/// Ids of the file and of the variable.
 pub(crate) const NCID: c_int = 0x0001_0000;
 pub(crate) const VARID: c_int = 0;
 
@@ -41,7 +41,7 @@ thread_local! {
     static CURRENT: RefCell<Option<CodecVariable>> = const { RefCell::new(None) };
 }
 
-/// While it lives, this variable is the thread's.
+/// Guard that makes a variable the current one of this thread. Holds the previous one.
 #[derive(Debug)]
 pub(crate) struct Asked(Option<CodecVariable>);
 
@@ -57,7 +57,7 @@ impl Drop for Asked {
     }
 }
 
-/// Answers a question about the variable.
+/// Answers an inquiry about the current variable.
 fn answer(ncid: c_int, varid: c_int, body: impl FnOnce(&CodecVariable) -> Result<(), Code>) -> c_int {
     guard(Code::EINTERNAL.0, || {
         let variable = CURRENT.with_borrow(Clone::clone);
@@ -71,7 +71,7 @@ fn answer(ncid: c_int, varid: c_int, body: impl FnOnce(&CodecVariable) -> Result
 }
 
 /// # Safety
-/// The place is null or has room for a name of netCDF, 257 bytes.
+/// The place is null or has room for the longest netCDF name, 257 bytes with its zero byte.
 unsafe fn put_name(place: *mut c_char, name: &str) {
     let len = name.len().min(256);
     if !place.is_null() {
@@ -88,7 +88,7 @@ fn count(len: usize) -> Result<c_int, Code> {
 }
 
 /// # Safety
-/// The places are null or valid, with room for all there is.
+/// The places are null or valid; `dimids` has room for all dimensions.
 unsafe extern "C" fn nc_inq_var(
     ncid: c_int,
     varid: c_int,
@@ -232,7 +232,7 @@ unsafe extern "C" fn ncaux_h5filterspec_fix8(bytes: *mut u8, _decode: c_int) {
     }
 }
 
-/// The address of ours of this name.
+/// Returns the address of the function of this name; `None` if this module has none.
 pub(crate) fn address(name: &str) -> Option<usize> {
     let function = match name {
         "nc_inq_var" => nc_inq_var as *const (),
@@ -266,7 +266,7 @@ mod tests {
         };
         let (mut kind, mut size, mut endian, mut dims, mut chunk) = (0, 0, 0, [9; 2], [0; 2]);
         let none: *mut c_int = std::ptr::null_mut();
-        // SAFETY: there is room for what is asked.
+        // SAFETY: all places have room for the results.
         unsafe {
             assert_eq!(nc_inq_vartype(NCID, VARID, &mut kind), Code::EBADID.0);
             let asked = Asked::about(&variable);
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn bytes_are_put_in_order() {
         let mut bytes = *b"lowwhigh";
-        // SAFETY: there are 8 bytes, or none are asked for.
+        // SAFETY: the place has 8 bytes, or is null.
         unsafe {
             ncaux_h5filterspec_fix8(bytes.as_mut_ptr(), 0);
             ncaux_h5filterspec_fix8(std::ptr::null_mut(), 0);

@@ -1,9 +1,9 @@
-//! Where plugins are looked for: the folders in use, and which files in them may be plugins.
+//! Search path of plugins: the folders in use, and which files in them may be plugins.
 //!
-//! The list of folders is one for the process, as in the HDF5 library. It is read from `HDF5_PLUGIN_PATH` when it is
-//! first asked for, and changed by the functions here from then on. Empty folders in it are kept and told, since
-//! netCDF tells them, and nothing is looked for in them; so `::` is a list in which nothing is found.
-//! `HDF5_PLUGIN_PRELOAD=::` means no plugins at all, as in the HDF5 library.
+//! The process has one list of folders, as in the HDF5 library. It is read from `HDF5_PLUGIN_PATH` at the first use,
+//! and changed by the functions of this module afterwards. Empty folder names are kept and returned, since netCDF-C
+//! returns them, but never searched; so nothing is found with the list `::`. `HDF5_PLUGIN_PRELOAD=::` disables plugins,
+//! as in the HDF5 library.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -11,42 +11,43 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-/// The environment variable that names the folders.
+/// Environment variable that names the folders.
 pub const VARIABLE: &str = "HDF5_PLUGIN_PATH";
 
-/// Where plugins are looked for if `HDF5_PLUGIN_PATH` does not say it.
+/// Folders in use if `HDF5_PLUGIN_PATH` is not set.
 #[cfg(not(windows))]
 const USUAL: [&str; 2] = ["/usr/local/lib/hdf5/plugin", "/usr/local/hdf5/lib/plugin"];
 #[cfg(windows)]
 const USUAL: [&str; 1] = ["%ALLUSERSPROFILE%\\hdf5\\lib\\plugin"];
 
-/// Where packages of systems put plugins, for the HDF5 library that they were built with; `ARCH` stands for the processor.
-/// They are looked in last, and only while nobody said where to look; netCDF's list of folders does not tell them.
+/// Folders in which system packages install plugins for their HDF5 library; `ARCH` stands for the processor. They are
+/// searched last, and only while neither the environment nor the program sets a path; they do not appear in netCDF's
+/// list of folders.
 #[cfg(unix)]
 const PACKAGES: [&str; 2] = ["/usr/lib/ARCH-linux-gnu/hdf5/serial/plugins", "/usr/lib64/hdf5/plugin"];
 #[cfg(not(unix))]
 const PACKAGES: [&str; 0] = [];
 
-/// Who said which folders.
+/// Origin of the list of folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// `HDF5_PLUGIN_PATH`.
     Environment,
-    /// Nobody.
+    /// The default.
     Usual,
-    /// The program.
+    /// The functions of this module.
     Program,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub folders: Vec<PathBuf>,
-    /// Those of packages, which are looked in behind them.
+    /// Folders of system packages, searched after `folders`.
     pub packages: Vec<PathBuf>,
     pub source: Source,
-    /// Whether plugins may be loaded.
+    /// True if plugins may be loaded.
     pub allowed: bool,
-    /// Changes with every change of the folders.
+    /// Version of the list; each change of the folders increments it.
     pub version: u64,
 }
 
@@ -75,19 +76,19 @@ impl Search {
         self.version = self.version.wrapping_add(1);
     }
 
-    /// The folders that are looked in, in their order.
+    /// Returns the searched folders in search order.
     pub fn searched(&self) -> impl Iterator<Item = &PathBuf> {
         self.folders.iter().chain(&self.packages).filter(|folder| !folder.as_os_str().is_empty())
     }
 }
 
-/// Folder of installed plugins that every program finds without [`VARIABLE`]: the last of the usual folders ("NetCDF-4
-/// Filter Support", appendix H).
+/// Returns the folder in which to install plugins that are found without [`VARIABLE`]: the last of the default folders
+/// ("NetCDF-4 Filter Support", appendix H).
 pub fn usual() -> PathBuf {
     USUAL.last().map(|folder| expand(folder)).unwrap_or_default()
 }
 
-/// A folder with the value of the one environment variable in it, for Windows.
+/// Expands the environment variable in a folder name, for Windows.
 fn expand(folder: &str) -> PathBuf {
     match folder.split('%').collect::<Vec<_>>()[..] {
         ["", name, rest] => {
@@ -97,7 +98,7 @@ fn expand(folder: &str) -> PathBuf {
     }
 }
 
-/// A list of folders as text: `:` is between two, on Windows `;`. The empty text is no folders.
+/// Splits a list of folders at `:`, on Windows at `;`. The empty text has no folders.
 pub fn parse(text: &OsStr) -> Vec<PathBuf> {
     if text.is_empty() { Vec::new() } else { std::env::split_paths(text).collect() }
 }
@@ -106,33 +107,33 @@ pub(crate) fn search() -> MutexGuard<'static, Search> {
     SEARCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is in use now.
+/// Returns the current search path.
 pub(crate) fn current() -> Search {
     search().clone()
 }
 
-/// The folders in use, in the order in which they are searched.
+/// Returns the folders in use, in search order.
 pub fn get() -> Vec<PathBuf> {
     search().folders.clone()
 }
 
-/// All folders that are looked in: those in use but empty places, and those of the system's packages behind them as long
-/// as nobody said where to look.
+/// Returns all searched folders: the folders in use except empty names, followed by the folders of system packages
+/// while neither the environment nor the program sets a path.
 pub fn searched() -> Vec<PathBuf> {
     current().searched().cloned().collect()
 }
 
-/// Whether plugins may be loaded at all; `HDF5_PLUGIN_PRELOAD=::` forbids it.
+/// True if plugins may be loaded; `HDF5_PLUGIN_PRELOAD=::` forbids it.
 pub fn is_allowed() -> bool {
     current().allowed
 }
 
-/// How many there are.
+/// Returns the number of folders in use.
 pub fn len() -> usize {
     search().folders.len()
 }
 
-/// Changes the folders in use, if that can be done.
+/// Changes the folders in use if `body` succeeds.
 fn try_edit<T>(body: impl FnOnce(&mut Vec<PathBuf>) -> Result<T>) -> Result<T> {
     let mut search = search();
     let mut folders = search.folders.clone();
@@ -170,7 +171,7 @@ pub fn prepend(folder: impl Into<PathBuf>) {
     edit(|folders| folders.insert(0, folder.into()));
 }
 
-/// Adds a folder before the one at `at`, or behind the last. `NC_EINVAL` if there are fewer.
+/// Adds a folder before the one at `at`, or after the last. `NC_EINVAL` if there are fewer.
 pub fn insert(at: usize, folder: impl Into<PathBuf>) -> Result<()> {
     try_edit(|folders| {
         if at > folders.len() {
@@ -181,7 +182,7 @@ pub fn insert(at: usize, folder: impl Into<PathBuf>) -> Result<()> {
     })
 }
 
-/// Puts a folder in the place of the one at `at`, which it gives. `NC_EINVAL` if there is none.
+/// Replaces the folder at `at`, and returns the old one. `NC_EINVAL` if there is none.
 pub fn replace(at: usize, folder: impl Into<PathBuf>) -> Result<PathBuf> {
     try_edit(|folders| {
         let len = folders.len();
@@ -190,7 +191,7 @@ pub fn replace(at: usize, folder: impl Into<PathBuf>) -> Result<PathBuf> {
     })
 }
 
-/// Takes the folder at `at` away, and gives it. `NC_EINVAL` if there is none.
+/// Removes the folder at `at`, and returns it. `NC_EINVAL` if there is none.
 pub fn remove(at: usize) -> Result<PathBuf> {
     try_edit(|folders| {
         if at >= folders.len() {
@@ -218,7 +219,7 @@ pub fn places() -> String {
     format!("in {} ({source})", folders.join(" and "))
 }
 
-/// Systems by what they call shared libraries.
+/// Systems by their names of shared libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum System {
     Unix,
@@ -234,7 +235,7 @@ const HERE: System = if cfg!(windows) {
     System::Unix
 };
 
-/// Whether a file may be a plugin by its name.
+/// True if a file with this name may be a plugin.
 pub(crate) fn may_be_plugin(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| is_library_name(name, HERE))
 }
@@ -271,7 +272,7 @@ mod tests {
         }
     }
 
-    /// One test, since there is one list.
+    /// One test, since the process has one list.
     #[test]
     fn the_list_changes() {
         let names =

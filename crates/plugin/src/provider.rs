@@ -7,7 +7,7 @@ use crate::filter::Bound;
 use crate::nc::CodecVariable;
 use crate::{catalog, path};
 
-/// The plugins in the folders of [`path`]. Nothing is searched before a filter is needed.
+/// Provider of the plugins in the folders of [`path`]. Nothing is searched before a filter is needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plugins;
 
@@ -57,7 +57,7 @@ impl Provider for Plugins {
     }
 }
 
-/// Describes an array as a codec asks for it. A length beyond the address space is that of the longest dimension there can be.
+/// Describes an array for a codec. Lengths beyond the address space become the largest `usize`.
 fn variable(array: &ArrayInfo<'_>) -> CodecVariable {
     let lens = |lens: &[u64]| lens.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
     let DatasetInfo { element, chunk } = &array.dataset;
@@ -71,7 +71,8 @@ fn variable(array: &ArrayInfo<'_>) -> CodecVariable {
     }
 }
 
-/// Returns the number of a type in `netcdf.h`, that of the first user-defined type for all that are not atomic.
+/// Returns the number of a type in `netcdf.h`; all types that are not atomic have the number of the first user-defined
+/// type.
 fn netcdf_type(element: &ElementType) -> i32 {
     const FIRST_USER_TYPE: i32 = 32;
     match (element.class, element.size, element.signed) {

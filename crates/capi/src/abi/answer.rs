@@ -1,4 +1,4 @@
-//! The ways between C and Rust: results, pointers, names.
+//! Conversion of results and errors of Rust to codes of C.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ thread_local! {
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// Runs the body of a function of the interface and gives its code. A panic is an error like any other.
+/// Runs the body of a function of the interface, and returns its code. A panic is reported as an error.
 pub(crate) fn answer(body: impl FnOnce() -> Result<()>) -> c_int {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => NC_NOERR,
@@ -23,7 +23,7 @@ pub(crate) fn answer(body: impl FnOnce() -> Result<()>) -> c_int {
     }
 }
 
-/// Runs the body of a function that returns something else than a code. Returns `otherwise` if the body fails.
+/// Runs the body of a function that does not return a code. Returns `otherwise` if the body fails.
 pub(crate) fn give<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
     let error = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(given)) => return given,
@@ -48,23 +48,23 @@ fn words_of(panic: &(dyn Any + Send)) -> &str {
     }
 }
 
-/// Keeps the words of an error for [`ferrocdf_last_error`]; returns its code.
+/// Stores the message of an error for [`ferrocdf_last_error`]; returns its code.
 #[cold]
 fn remember(error: Error) -> c_int {
     let message = CString::new(error.to_string().replace('\0', " ")).unwrap_or_default();
-    // A thread that is ending has no place for it any more.
+    // A thread that is ending stores no message.
     let _ = MESSAGE.try_with(|last| last.replace(message));
     error.code.0
 }
 
-/// The whole message of the last error on this thread: what, where, why. It stays true until the next error on this
-/// thread. The reference has no such function.
+/// Returns the whole message of the last error on this thread: what, where, why. The text is valid until the next error
+/// on this thread. An extension: netCDF-C has no such function.
 #[unsafe(no_mangle)]
 pub extern "C" fn ferrocdf_last_error() -> *const c_char {
     MESSAGE.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Returns an error with a code and words.
+/// Returns an error with a code and a message.
 pub(crate) fn fail<T>(code: Code, what: impl Into<String>) -> Result<T> {
     Err(Error::new(code, what.into()))
 }

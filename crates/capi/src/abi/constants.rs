@@ -1,4 +1,4 @@
-//! Numbers of `netcdf.h`.
+//! Constants of `netcdf.h`.
 
 use std::ffi::c_int;
 
@@ -18,7 +18,7 @@ pub(crate) const NC_NETCDF4: c_int = 0x1000;
 pub(crate) const NC_PERSIST: c_int = 0x4000;
 pub(crate) const NC_INMEMORY: c_int = 0x8000;
 
-/// `NC_UDF0` to `NC_UDF9`: formats that programs bring along.
+/// `NC_UDF0` to `NC_UDF9`: formats that programs define.
 pub(crate) const UDF_FLAGS: [c_int; 10] =
     [0x0040, 0x0080, 0x1_0000, 0x8_0000, 0x10_0000, 0x20_0000, 0x40_0000, 0x80_0000, 0x100_0000, 0x200_0000];
 
@@ -27,13 +27,13 @@ pub(crate) const NC_NOFILL: c_int = 0x100;
 
 /// `varid` of global attributes.
 pub(crate) const NC_GLOBAL: c_int = -1;
-/// The length that makes a dimension unlimited.
+/// Length of an unlimited dimension in a definition.
 pub(crate) const NC_UNLIMITED: usize = 0;
 
 /// `NC_MAX_NAME`
 pub(crate) const LONGEST_NAME: usize = 256;
 
-/// Returns the flags of `nc_create` that ask for a format.
+/// Returns the flags of `nc_create` for a format.
 pub(crate) fn format_flags(format: Format) -> c_int {
     match format.data_model() {
         DataModel::Classic => 0,

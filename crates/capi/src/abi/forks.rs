@@ -1,16 +1,16 @@
 //! `fork` while other threads are in calls: the child has one thread, which must find every process-wide lock free.
 //!
-//! A process-wide lock is a [`ProcessMutex`] or a [`ProcessRwLock`]. It enters the list of such locks before it is locked for
-//! the first time. The forking thread takes the list and all locks in it before the fork, and releases them after it, in the
-//! parent and in the child. Calls hold each of them for a moment, and no call takes one of them while it holds another. The
-//! locks of a single open file or plugin are not among them: a child must not use a file or a plugin that another thread was
-//! using during the fork.
+//! A process-wide lock is a [`ProcessMutex`] or a [`ProcessRwLock`]. It is added to the list of these locks before it
+//! is locked for the first time. The forking thread takes the list and all its locks before the fork, and releases them
+//! after it, in the parent and in the child. Calls hold each lock for a short time, and no call takes one of them while
+//! it holds another. Locks of a single open file or plugin are not in the list: a child must not use a file or a plugin
+//! that another thread was using during the fork.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// A guard of a lock.
+/// Guard of a lock.
 trait Guard {}
 
 impl<T: ?Sized> Guard for MutexGuard<'static, T> {}
@@ -18,32 +18,33 @@ impl<T> Guard for RwLockWriteGuard<'static, T> {}
 impl Guard for ferrocdf::plugins::Locks {}
 impl Guard for ferrocdf::run_control::Held {}
 
-/// A lock that the forking thread takes.
+/// Lock that the forking thread takes.
 trait ProcessLock: Sync {
     fn hold(&'static self) -> Box<dyn Guard>;
 
-    /// What the child does once the locks are free.
+    /// Runs in the child after the locks are released.
     fn in_child(&self) {}
 }
 
 thread_local! {
-    /// Guards that the forking thread holds.
+    /// Guards that the forking thread holds during the fork.
     static HELD: RefCell<Vec<Box<dyn Guard>>> = const { RefCell::new(vec![]) };
 }
 
-/// All locks that were ever taken.
+/// All locks that were ever locked.
 static LOCKS: Mutex<Vec<&'static dyn ProcessLock>> = Mutex::new(Vec::new());
 
 /// Registers, once, the functions that run around each `fork`. A function that takes a lock of the facade calls it first.
 pub(crate) fn make_safe() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the functions take no argument and do not unwind: they only take locks, which are there for all time.
+        // SAFETY: the functions take no argument and do not unwind: they only take locks, which are static.
         unsafe { libc::pthread_atfork(Some(before), Some(release), Some(in_child)) };
     });
 }
 
-/// Adds a lock to the list, unless it is there. A `Once` would not do: a child would wait for ever for a thread of its parent.
+/// Adds a lock to the list, unless it is in it. Not with a `Once`: the child would wait forever if a thread of the
+/// parent was inside it.
 fn register(lock: &'static dyn ProcessLock, is_registered: &AtomicBool) {
     if is_registered.load(Ordering::Acquire) {
         return;
@@ -55,7 +56,7 @@ fn register(lock: &'static dyn ProcessLock, is_registered: &AtomicBool) {
     }
 }
 
-/// A mutex of the whole process.
+/// Mutex of the whole process.
 pub(crate) struct ProcessMutex<T> {
     mutex: Mutex<T>,
     is_registered: AtomicBool,
@@ -67,12 +68,12 @@ impl<T: Send> ProcessMutex<T> {
         ProcessMutex::with_child(value, || {})
     }
 
-    /// Returns a mutex with what each child of the process does before its first call.
+    /// Creates a mutex with a function that runs in each child process before its first call.
     pub(crate) const fn with_child(value: T, in_child: fn()) -> ProcessMutex<T> {
         ProcessMutex { mutex: Mutex::new(value), is_registered: AtomicBool::new(false), in_child }
     }
 
-    /// Takes the lock. A panic of another holder leaves no half-made change behind.
+    /// Takes the lock. Poison is ignored: a panic of another holder leaves no half-made change.
     pub(crate) fn lock(&'static self) -> MutexGuard<'static, T> {
         register(self, &self.is_registered);
         self.mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -89,7 +90,7 @@ impl<T: Send> ProcessLock for ProcessMutex<T> {
     }
 }
 
-/// A lock of the whole process for one writer or many readers.
+/// Reader-writer lock of the whole process.
 pub(crate) struct ProcessRwLock<T> {
     lock: RwLock<T>,
     is_registered: AtomicBool,
@@ -100,7 +101,7 @@ impl<T: Send + Sync> ProcessRwLock<T> {
         ProcessRwLock { lock: RwLock::new(value), is_registered: AtomicBool::new(false) }
     }
 
-    /// Takes the lock to read. A panic of another holder leaves no half-made change behind.
+    /// Takes the lock to read. Poison is ignored: a panic of another holder leaves no half-made change.
     pub(crate) fn read(&'static self) -> RwLockReadGuard<'static, T> {
         register(self, &self.is_registered);
         self.lock.read().unwrap_or_else(PoisonError::into_inner)
@@ -167,7 +168,7 @@ mod tests {
             }
             let all_well = (0..20).all(|_| {
                 let mut status = -1;
-                // SAFETY: the child takes the lock and ends; a child that waits for the lock for ever is killed by the alarm.
+                // SAFETY: the child takes the lock and ends; the alarm kills a child that waits for the lock forever.
                 unsafe {
                     match libc::fork() {
                         0 => {

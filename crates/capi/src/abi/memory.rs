@@ -1,4 +1,4 @@
-//! Memory that the caller frees: all of it is from `malloc`.
+//! Memory from `malloc`, which the caller frees.
 
 use std::ffi::c_char;
 
@@ -16,18 +16,18 @@ pub(crate) fn allocate<T>(count: usize) -> Result<*mut T> {
     Ok(place.cast())
 }
 
-/// Returns a copy of values.
+/// Copies values into new memory.
 pub(crate) fn copy_of<T: Copy>(values: &[T]) -> Result<*mut T> {
     let place = allocate::<T>(values.len())?;
-    // SAFETY: there is room for all values, and it is nobody else's.
+    // SAFETY: the new memory has room for all values, and does not overlap them.
     unsafe { place.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
     Ok(place)
 }
 
-/// Returns a copy of text, with a zero byte behind it.
+/// Copies text into new memory, with a zero byte after it.
 pub(crate) fn copy_of_text(text: &[u8]) -> Result<*mut c_char> {
     let place = allocate::<u8>(text.len().saturating_add(1))?;
-    // SAFETY: there is room for the text, and it is nobody else's.
+    // SAFETY: the new memory has room for the text, and does not overlap it.
     unsafe { place.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
     Ok(place.cast())
 }
@@ -35,7 +35,7 @@ pub(crate) fn copy_of_text(text: &[u8]) -> Result<*mut c_char> {
 /// Frees memory; null is allowed.
 ///
 /// # Safety
-/// It is from `malloc`, and nobody uses it any more.
+/// The memory is from `malloc`, and is not used afterwards.
 pub(crate) unsafe fn free<T>(place: *mut T) {
     // SAFETY: the memory is from `malloc`, or null, which `free` takes too.
     unsafe { libc::free(place.cast()) }

@@ -1,4 +1,4 @@
-//! What all calls share with C: numbers of the headers, pointers, answers, memory, and `fork`.
+//! Common parts of the interface to C: constants of the headers, pointers, results, memory, and `fork`.
 
 pub(crate) mod answer;
 pub(crate) mod constants;

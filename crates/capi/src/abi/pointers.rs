@@ -1,5 +1,5 @@
-//! Pointers that C callers give. Most are of a type that carries its contract, so that using them is safe; each is as wide as the
-//! pointer, and a function of the interface takes it as its argument:
+//! Pointers from C callers. Most have a type that carries its contract, so their use is safe; each type is as wide as a
+//! pointer, and the functions of the interface have it as an argument:
 //!
 //! | type | what the caller gives |
 //! |---|---|
@@ -7,9 +7,10 @@
 //! | [`Out`] | null, or memory for one value |
 //! | [`NameOut`] | null, or memory for `NC_MAX_NAME` bytes and a zero byte |
 //!
-//! A value of these types comes from C, whose callers promise the contract, or from a Rust reference. Nobody else uses the memory
-//! during the call. Pointers to several values stay raw, because another argument or the dataset says how many there are: the
-//! function that uses such a pointer says which ([`list`], [`put_all`], [`put_text`]).
+//! A value of these types comes from C, whose callers guarantee the contract, or from a Rust reference. No other code
+//! uses the memory during the call. Pointers to several values stay raw, because another argument or the dataset
+//! determines the number of values: the function that uses such a pointer documents it ([`list`], [`put_all`],
+//! [`put_text`]).
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
@@ -30,10 +31,10 @@ pub struct Str<'a> {
 impl<'a> Str<'a> {
     pub(crate) const NULL: Str<'static> = Str { text: std::ptr::null(), life: PhantomData };
 
-    /// Takes a pointer that lies in memory of the caller.
+    /// Wraps a pointer that is stored in memory of the caller.
     ///
     /// # Safety
-    /// `text` is null or ends in a zero byte, and nobody changes it for `'a`.
+    /// `text` is null or ends in a zero byte, and does not change for `'a`.
     pub(crate) unsafe fn new(text: *const c_char) -> Str<'a> {
         Str { text, life: PhantomData }
     }
@@ -50,9 +51,9 @@ impl<'a> Str<'a> {
         }
     }
 
-    /// Returns the text, unless the pointer is null.
+    /// Returns the text; `None` if the pointer is null.
     pub(crate) fn c_str(self) -> Option<&'a CStr> {
-        // SAFETY: the pointer is not null, so it comes from C, which promises a zero byte, or from a `CStr`.
+        // SAFETY: the pointer is not null, so it comes from C, which guarantees a zero byte, or from a `CStr`.
         (!self.is_null()).then(|| unsafe { CStr::from_ptr(self.text) })
     }
 
@@ -67,7 +68,7 @@ impl<'a> From<&'a CStr> for Str<'a> {
     }
 }
 
-/// Memory of the caller for one value, or null where the caller does not want the value.
+/// Memory of the caller for one value, or null if the caller does not want the value.
 #[repr(transparent)]
 pub struct Out<'a, T> {
     place: *mut T,
@@ -92,7 +93,8 @@ impl<'a, T> Out<'a, T> {
     /// Stores the value, if the caller wants it.
     pub(crate) fn put(self, value: T) {
         if !self.is_null() {
-            // SAFETY: the pointer is not null, so it comes from C, which promises aligned memory for a `T`, or from a reference.
+            // SAFETY: the pointer is not null, so it comes from C, which guarantees aligned memory for a `T`, or from a
+            // reference.
             unsafe { self.place.write(value) }
         }
     }
@@ -102,7 +104,7 @@ impl<'a, T> Out<'a, T> {
     /// # Safety
     /// The memory is null or holds a value, and there is no other reference to it.
     pub(crate) unsafe fn value(self) -> Option<&'a mut T> {
-        // SAFETY: the memory is null or holds a value, as the caller says; C promises alignment.
+        // SAFETY: the memory is null or holds a value, as the caller says; C guarantees alignment.
         unsafe { self.place.as_mut() }
     }
 }
@@ -124,10 +126,10 @@ pub struct NameOut<'a> {
 impl NameOut<'_> {
     pub(crate) const NULL: NameOut<'static> = NameOut { place: std::ptr::null_mut(), life: PhantomData };
 
-    /// Stores a name and a zero byte, if the caller wants it. HDF5 has names that are longer than those of netCDF: of these the
-    /// caller gets the first `NC_MAX_NAME` bytes.
+    /// Stores a name and a zero byte, if the caller wants the name. Names in HDF5 files may exceed the limit of netCDF;
+    /// the caller gets their first `NC_MAX_NAME` bytes.
     pub(crate) fn put(self, name: &[u8]) {
-        // SAFETY: the memory is null or has `NC_MAX_NAME + 1` bytes, and no more is written.
+        // SAFETY: the memory is null or has `NC_MAX_NAME + 1` bytes, and at most as many are written.
         unsafe { put_text(self.place, &name[..name.len().min(LONGEST_NAME)]) }
     }
 }
@@ -138,13 +140,13 @@ impl<'a> From<&'a mut [c_char; LONGEST_NAME + 1]> for NameOut<'a> {
     }
 }
 
-/// Stores text and a zero byte, if the caller wants it.
+/// Stores text and a zero byte, if the caller wants the text.
 ///
 /// # Safety
 /// `place` is null or has room for the text and one byte.
 pub(crate) unsafe fn put_text(place: *mut c_char, text: &[u8]) {
     if !place.is_null() {
-        // SAFETY: the pointer is not null, so there is room as the caller says; the memory is not the text's.
+        // SAFETY: the pointer is not null, so there is room as the caller says; the memory does not overlap the text.
         unsafe {
             place.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
             place.add(text.len()).write(0);
@@ -152,7 +154,7 @@ pub(crate) unsafe fn put_text(place: *mut c_char, text: &[u8]) {
     }
 }
 
-/// Stores values one behind the other, if the caller wants them.
+/// Stores consecutive values, if the caller wants them.
 ///
 /// # Safety
 /// `place` is null or has room for all values.
@@ -165,10 +167,10 @@ pub(crate) unsafe fn put_all<T>(place: *mut T, values: impl IntoIterator<Item = 
     }
 }
 
-/// Returns values that the caller gave; none for a null pointer or a count of 0.
+/// Returns values of the caller; none for a null pointer or a count of 0.
 ///
 /// # Safety
-/// `values` is null or points to `count` values that nobody changes during the call.
+/// `values` is null or points to `count` values that do not change during the call.
 pub(crate) unsafe fn list<'a, T>(values: *const T, count: usize) -> &'a [T] {
     if values.is_null() || count == 0 {
         return &[];

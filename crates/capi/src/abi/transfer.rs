@@ -1,22 +1,23 @@
-//! What a call that reads or writes a variable asks for: part of the variable, memory, direction.
+//! Request of a call that reads or writes a variable: part of the variable, memory, direction.
 //!
 //! # Safety
-//! The contract of a transfer, which all functions on the way of a [`TransferCall`] have: `start`, `count`, `stride` and `map` are null or have a
-//! number for each dimension of the variable. `values` is null or has memory for the elements of the part, dense or as the map says, each of
-//! the type in memory; strings and lists that are written hang from it as C has them. Nobody else uses that memory during the call.
+//! The contract of a transfer applies to all functions that pass on a [`TransferCall`]: `start`, `count`, `stride` and
+//! `map` are null or have one number per dimension of the variable. `values` is null or has memory for the elements of
+//! the part, dense or as the map defines, each of the type in memory; strings and lists that are written are laid out
+//! as in C. No other code uses that memory during the call.
 
 use std::ffi::{c_int, c_void};
 
 use ferrocdf::array::Kind;
 
-/// The direction of a transfer.
+/// Direction of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Get,
     Put,
 }
 
-/// What part of a variable a call names. Pointers may be null.
+/// Part of a variable that a call addresses. Pointers may be null.
 #[derive(Clone, Copy)]
 pub(crate) enum VariablePart {
     All,
@@ -26,17 +27,17 @@ pub(crate) enum VariablePart {
     Mapped { start: *const usize, count: *const usize, stride: *const isize, map: *const isize },
 }
 
-/// What a call holds in memory.
+/// Type of the elements in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryType {
-    /// Elements of the variable's own type.
+    /// Elements of the type of the variable.
     Own,
     Elements(Kind),
     Strings,
 }
 
 impl VariablePart {
-    /// Returns the pointers that say where it starts and ends; null where there are none.
+    /// Returns the pointers to start and count; null if the part has none.
     pub(crate) fn corner(self) -> (*const usize, *const usize) {
         match self {
             VariablePart::All => (std::ptr::null(), std::ptr::null()),
@@ -47,7 +48,7 @@ impl VariablePart {
         }
     }
 
-    /// True if a wrong variable is found before a wrong mode.
+    /// True if the variable is checked before the mode of the file.
     pub(crate) fn looks_first(self, memory: MemoryType) -> bool {
         match self {
             VariablePart::All | VariablePart::Strided { .. } | VariablePart::Mapped { .. } => true,
@@ -59,7 +60,7 @@ impl VariablePart {
     }
 }
 
-/// Memory for elements that are moved.
+/// Memory for the transferred elements.
 #[derive(Clone, Copy)]
 pub(crate) struct TransferBuffer {
     pub(crate) memory: MemoryType,
@@ -67,8 +68,8 @@ pub(crate) struct TransferBuffer {
     pub(crate) way: Direction,
 }
 
-/// A call that moves data, as the program made it. It is passed by reference: copying a struct whose fields were just written
-/// stalls the processor, and programs make many small calls.
+/// Arguments of a call that transfers data. Passed by reference: copying a struct whose fields were just written stalls
+/// the processor, and programs make many small calls.
 pub(crate) struct TransferCall {
     pub(crate) ncid: c_int,
     pub(crate) varid: c_int,

@@ -1,5 +1,6 @@
-//! Hidden attributes of netCDF-4 datasets: which library wrote the dataset and how, and the codecs of a Zarr variable. They are not counted or
-//! listed; a program reads one by its name. Those of the dataset can be read on every group.
+//! Hidden attributes of netCDF-4 datasets: the ones that describe the library that wrote the dataset and its format,
+//! and the codecs of a Zarr variable. They are neither counted nor listed; a program reads one by its name. The hidden
+//! attributes of the dataset can be read on every group.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,13 +14,14 @@ use crate::model::entities::variable;
 use crate::open::ids::{find_enhanced, find_file};
 use crate::values::conversion::give_converted;
 
-/// Of a variable.
+/// Hidden attribute of a variable.
 const CODECS: &[u8] = b"_Codecs";
 
-/// Of the dataset.
+/// Hidden attributes of the dataset.
 const NAMES: [&[u8]; 3] = [b"_NCProperties", b"_IsNetcdf4", b"_SuperblockVersion"];
 
-/// Returns the attribute with a name, if it is one of those. Fails with `NC_ENOTATT` if the file does not have it.
+/// Returns the hidden attribute of a name; `None` for names of other attributes. Fails with `NC_ENOTATT` if the dataset
+/// does not have it.
 pub(crate) fn find(ncid: c_int, varid: c_int, name: Str) -> Result<Option<Attr>> {
     if name.is_null() {
         return Ok(None);
@@ -48,10 +50,10 @@ pub(crate) fn find(ncid: c_int, varid: c_int, name: Str) -> Result<Option<Attr>>
     }
 }
 
-/// Gives the value: text as text, a number as any integer, whether or not it fits.
+/// Stores the value: text as text, a number as any integer type, without a range check.
 ///
 /// # Safety
-/// The pointer is null or has room for it.
+/// `place` is null or has room for the value.
 pub(crate) unsafe fn give(value: &Values, memory: Option<Atomic>, place: *mut c_void) -> Result<()> {
     let memory = memory.or(value.atomic());
     match (value, memory) {

@@ -1,4 +1,4 @@
-//! Attributes: what there is, and changes of it. Their values go through [`crate::values::conversion`].
+//! Attributes: inquiry, renaming and deletion. Values are converted by [`crate::values::conversion`].
 
 pub(crate) mod hidden;
 pub(crate) mod netcdf4;

@@ -1,7 +1,7 @@
-//! Setting attributes of netCDF-4 files: which calls are right, in the reference's order.
+//! Setting of attributes in netCDF-4 files: checks of the calls, in the order of netCDF-C.
 //!
-//! Nothing is a matter of room, as it is in classic files; but some names are the format's own, and a fill value is
-//! decided once there are values.
+//! Unlike in classic files, the space in the header does not matter. Some names are reserved by the format, and a fill
+//! value can no longer be set once the variable has values.
 
 use std::ffi::c_int;
 
@@ -13,7 +13,7 @@ use crate::model::entities::owner;
 use crate::model::names::check_longer;
 use crate::open::file::{DefineState, OpenFile};
 
-/// Fails with `NC_ENAMEINUSE` for a name of the format's own. Groups below the root may have them.
+/// Fails with `NC_ENAMEINUSE` for a name that the format reserves. Groups below the root may have such names.
 pub(crate) fn check_reserved(owner: Owner, name: &[u8]) -> Result<()> {
     let below = matches!(owner, Owner::Group(group) if group != GroupId::ROOT);
     if !below && ferrocdf::is_reserved_attribute(name) {
@@ -22,24 +22,24 @@ pub(crate) fn check_reserved(owner: Owner, name: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A call that sets an attribute.
+/// Arguments of a call that sets an attribute.
 pub(crate) struct AttributeWrite<'a> {
     pub(crate) group: GroupId,
     pub(crate) varid: c_int,
     pub(crate) name: Result<&'a [u8]>,
-    /// The type in the file.
+    /// Type in the file.
     pub(crate) ty: Result<Type>,
-    /// The type in memory, if that is another one.
+    /// Type in memory, if it differs.
     pub(crate) memory: Option<Atomic>,
     pub(crate) len: usize,
-    /// Whether there is no memory with values.
+    /// True if the pointer to the values is null.
     pub(crate) is_null: bool,
-    /// The JSON that a copied attribute was read from.
+    /// JSON from which a copied attribute was read.
     pub(crate) json: Option<Box<str>>,
 }
 
 impl<'a> AttributeWrite<'a> {
-    /// Checks all but the values. Enters define mode where that is needed and free.
+    /// Checks all arguments but the values. Enters define mode if needed, in files that do so implicitly.
     pub(crate) fn check(
         self,
         file: &OpenFile,
@@ -109,6 +109,6 @@ pub(crate) fn rename(
     };
     check_longer(file, &old.name, &new)?;
     check_reserved(owner, new.as_bytes())?;
-    // Whatever becomes `_FillValue` this way is taken, as by the reference: NCO renames one of another type for a while.
+    // Renaming to `_FillValue` is not checked, as in netCDF-C: NCO temporarily renames an attribute of another type.
     writable.define(|model| model.rename_attr(owner, name, new))
 }

@@ -1,4 +1,4 @@
-//! Setting and copying attributes, once a call is found to be right.
+//! Setting and copying of attributes after the checks of a call.
 
 use std::ffi::c_int;
 
@@ -27,7 +27,7 @@ pub(crate) fn attribute<'a>(model: &'a Model, owner: Owner, name: &[u8]) -> Resu
     }
 }
 
-/// Copies an attribute, to another file or another variable. Onto itself there is nothing to do.
+/// Copies an attribute to another file or variable. A copy onto itself does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_copy_att(
     from_id: c_int,
@@ -49,7 +49,7 @@ pub extern "C" fn nc_copy_att(
     })
 }
 
-/// Gives a variable an attribute of another one.
+/// Copies an attribute to a variable or group.
 pub(crate) fn copy_attribute(
     (to, group, varid): (&OpenFile, GroupId, c_int),
     name: &[u8],
@@ -72,8 +72,8 @@ pub(crate) fn copy_attribute(
     })
 }
 
-/// Sets an attribute to values that `make` makes, given the model and the type, once all else is found to be right.
-/// In data mode an attribute of a classic file may be set to what takes no more room.
+/// Sets an attribute to the values that `make` returns, which gets the model and the type after all other checks. In
+/// data mode an attribute of a classic file may be set to values that need no more space.
 pub(crate) fn store(
     file: &OpenFile,
     wanted: AttributeWrite<'_>,

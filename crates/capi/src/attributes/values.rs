@@ -1,4 +1,4 @@
-//! Reading and writing the values of attributes: `nc_get_att`, `nc_put_att` and their fifteen types of memory.
+//! Reading and writing of attribute values: `nc_get_att`, `nc_put_att` and their fifteen types in memory.
 
 use std::ffi::{
     c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulonglong, c_ushort, c_void,
@@ -18,10 +18,10 @@ use crate::user_formats::user_file;
 use crate::values::conversion::{give_values, values_of};
 use crate::values::nested::gather;
 
-/// Sets an attribute of type `ty` to `len` values of type `memory`, or of its own type.
+/// Sets an attribute of type `ty` to `len` values of type `memory`, or of type `ty` without `memory`.
 ///
 /// # Safety
-/// `values` is null or has `len` values of the type `memory`, or of the type `ty` without one.
+/// `values` is null or has `len` values of type `memory`, or of type `ty` without `memory`.
 pub(crate) unsafe fn put_attribute(
     (ncid, varid, name): (c_int, c_int, Str),
     ty: c_int,
@@ -56,10 +56,10 @@ pub(crate) unsafe fn put_attribute(
     })
 }
 
-/// Gives the values of an attribute as values of type `memory`, or of its own type.
+/// Stores the values of an attribute as type `memory`, or as the type of the attribute without `memory`.
 ///
 /// # Safety
-/// `values` is null or has room for the attribute in the type `memory`, or in its own type without one.
+/// `values` is null or has room for the attribute in type `memory`, or in its own type without `memory`.
 pub(crate) unsafe fn get_attribute(
     (ncid, varid, name): (c_int, c_int, Str),
     values: *mut c_void,
@@ -85,8 +85,8 @@ pub(crate) unsafe fn get_attribute(
     })
 }
 
-/// The functions of one type of memory; their names end in `$suffix`. Where a type of the file is part of a call, it is
-/// an argument; where it is not, the values are stored as they are.
+/// Defines the functions of one type in memory; their names end in `$suffix`. The type in the file is an argument of
+/// the put function, unless the values are stored in the type in memory.
 macro_rules! functions {
     ($suffix:literal, $get:ty, $put:ty, $memory:expr, stored as it is) => {
         functions!(@ $suffix, $get, $put, $memory, $memory.map_or(0, |memory| memory.nc_type().into()),);
@@ -99,7 +99,7 @@ macro_rules! functions {
             const MEMORY: Option<Atomic> = $memory;
 
             /// # Safety
-            /// That of [`put_attribute`], for memory of the type of the row.
+            /// The contract of [`put_attribute`], for memory of the type of the row.
             #[unsafe(export_name = concat!("nc_put_att", $suffix))]
             unsafe extern "C" fn put_(
                 ncid: c_int, varid: c_int, name: Str, $($ty: c_int,)? len: usize, values: *const $put,
@@ -109,7 +109,7 @@ macro_rules! functions {
             }
 
             /// # Safety
-            /// That of [`get_attribute`], for memory of the type of the row.
+            /// The contract of [`get_attribute`], for memory of the type of the row.
             #[unsafe(export_name = concat!("nc_get_att", $suffix))]
             unsafe extern "C" fn get_(ncid: c_int, varid: c_int, name: Str, values: *mut $get) -> c_int {
                 // SAFETY: `values` is null or has room for the attribute in the type of this row.

@@ -1,6 +1,6 @@
-//! Filters as text: the functions of `netcdf_aux.h` over the one reader, `ferrocdf::spec`.
+//! Filter specifications as text: the functions of `netcdf_aux.h`, which use the parser `ferrocdf::spec`.
 //!
-//! What follows a number, and numbers that are too large, count as they do in the reference.
+//! Text after a number, and numbers out of range, are read as by netCDF-C.
 
 use std::ffi::{c_int, c_uint};
 
@@ -11,7 +11,7 @@ use crate::abi::answer::answer;
 use crate::abi::memory::{allocate, copy_of, free};
 use crate::abi::pointers::{Out, Str, put_all};
 
-/// `NC_H5_Filterspec` of `netcdf_aux.h`: a filter and its parameters, which are from `malloc`.
+/// `NC_H5_Filterspec` of `netcdf_aux.h`: a filter and its parameters; the parameters are from `malloc`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Filterspec {
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn ncaux_h5filterspec_parse_parameter(
     answer(|| {
         let parameter = parse_parameter(text.bytes()?, Syntax::NetcdfC)?;
         count.put(parameter.len());
-        // SAFETY: `words` is null or has room for two words, of which a parameter of 64 bits is made.
+        // SAFETY: `words` is null or has room for two words, the size of a 64-bit parameter.
         unsafe { put_all(words, parameter) };
         Ok(())
     })
@@ -84,7 +84,7 @@ pub extern "C" fn ncaux_h5filterspec_parselist(
     })
 }
 
-/// Returns a list of filters in memory of `malloc`; null for none.
+/// Returns a list of filters in memory from `malloc`; null if there are none.
 fn new_list(filters: &[Spec]) -> Result<*mut *mut Filterspec> {
     if filters.is_empty() {
         return Ok(std::ptr::null_mut());
@@ -93,7 +93,7 @@ fn new_list(filters: &[Spec]) -> Result<*mut *mut Filterspec> {
     let list = allocate::<*mut Filterspec>(filters.len())?;
     for (at, (filterid, Spec { params, .. })) in ids.into_iter().zip(filters).enumerate() {
         let spec = Filterspec { filterid, nparams: params.len(), params: copy_of(params)? };
-        // SAFETY: there is room for all.
+        // SAFETY: the list has room for all filters.
         unsafe { list.add(at).write(copy_of(&[spec])?) };
     }
     Ok(list)
@@ -104,7 +104,7 @@ fn new_list(filters: &[Spec]) -> Result<*mut *mut Filterspec> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_h5filterspec_free(spec: *mut Filterspec) {
     if !spec.is_null() {
-        // SAFETY: both are from `malloc`, as the function says.
+        // SAFETY: both pointers are from `malloc`, as the function says.
         unsafe {
             free((*spec).params);
             free(spec);

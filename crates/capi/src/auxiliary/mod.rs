@@ -1,4 +1,4 @@
-//! Functions of `netcdf_aux.h` that touch no dataset: filters as text, whole files, folders of plugins.
+//! Functions of `netcdf_aux.h` that do not use a dataset: filters as text, whole files, plugin folders.
 
 pub(crate) mod filter_text;
 pub(crate) mod plugin_path;

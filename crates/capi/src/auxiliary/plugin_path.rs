@@ -1,4 +1,4 @@
-//! Folders in which plugins are looked for: those in use, and lists of folders as text.
+//! Plugin folders: the folders in use, and lists of folders as text.
 
 use std::ffi::{OsString, c_char, c_int};
 use std::os::unix::ffi::OsStringExt;
@@ -10,9 +10,9 @@ use crate::abi::answer::{answer, fail, give};
 use crate::abi::memory::{allocate, copy_of, copy_of_text, free};
 use crate::abi::pointers::{Out, Str, list};
 
-/// Between folders on this system.
+/// Separator of folders on this system.
 const SEPARATOR: u8 = b':';
-/// Between folders in texts for Fortran.
+/// Separator of folders in texts for Fortran.
 const FORTRAN_SEPARATOR: u8 = b';';
 
 type Folders = Vec<Vec<u8>>;
@@ -34,7 +34,7 @@ fn separator_or_usual(separator: c_char) -> u8 {
     if separator == 0 { SEPARATOR } else { separator as u8 }
 }
 
-/// `NCPluginList` of `netcdf_filter.h`: its vector and its texts are from `malloc`.
+/// `NCPluginList` of `netcdf_filter.h`; the vector and its texts are from `malloc`.
 #[repr(C)]
 pub struct PluginList {
     ndirs: usize,
@@ -42,22 +42,22 @@ pub struct PluginList {
 }
 
 impl PluginList {
-    /// Fails with `NC_EINVAL` for a null pointer.
+    /// Returns the list at a pointer. Fails with `NC_EINVAL` for a null pointer.
     ///
     /// # Safety
     /// The pointer is null or valid.
     unsafe fn at<'a>(list: *mut PluginList) -> Result<&'a mut PluginList> {
-        // SAFETY: the pointer is null or of a list that only this call uses.
+        // SAFETY: the pointer is null or points to a list that only this call uses.
         match unsafe { list.as_mut() } {
             Some(list) => Ok(list),
             None => fail(Code::EINVAL, "the list of folders is a null pointer"),
         }
     }
 
-    /// Its folders. Fails with `NC_EINVAL` for a list that says it has folders and has no vector.
+    /// Returns the folders of the list. Fails with `NC_EINVAL` if the vector is null but the count is not 0.
     ///
     /// # Safety
-    /// The vector has as many texts as the list says; a null pointer is an empty one.
+    /// The vector is null or has `ndirs` texts; a null text is an empty one.
     unsafe fn read(&self) -> Result<Folders> {
         // SAFETY: `dirs` is null or has `ndirs` texts.
         let dirs = unsafe { list(self.dirs, self.ndirs) };
@@ -69,20 +69,20 @@ impl PluginList {
         Ok(texts.map(|text| text.c_str().map_or_else(Vec::new, |text| text.to_bytes().to_vec())).collect())
     }
 
-    /// Stores folders: in its vector if it has one, else in a new one.
+    /// Stores folders in the vector of the list, or in a new one if it is null.
     fn store(&mut self, folders: &[Vec<u8>]) -> Result<()> {
         if self.dirs.is_null() && !folders.is_empty() {
             self.dirs = allocate(folders.len())?;
         }
         self.ndirs = folders.len();
         for (at, folder) in folders.iter().enumerate() {
-            // SAFETY: `dirs` has room for all folders, as the caller says or as it was just made.
+            // SAFETY: `dirs` has room for all folders: guaranteed by the caller, or newly allocated.
             unsafe { self.dirs.add(at).write(copy_of_text(folder)?) };
         }
         Ok(())
     }
 
-    /// Adds a folder, in a new vector; texts stay where they are.
+    /// Adds a folder, in a new vector; the texts are not copied.
     fn insert(&mut self, at: usize, folder: &[u8]) -> Result<()> {
         // SAFETY: `dirs` is null or has `ndirs` texts.
         let old = unsafe { list(self.dirs, self.ndirs) };
@@ -129,8 +129,8 @@ pub unsafe extern "C" fn nc_plugin_path_set(list: *mut PluginList) -> c_int {
     })
 }
 
-/// Reads a text of so many bytes, or up to a zero byte in it. No bytes are no folders; else there is one more than there
-/// are separators.
+/// Parses a text of `len` bytes, or up to its first zero byte. An empty text has no folders; other texts have one
+/// folder more than separators.
 ///
 /// # Safety
 /// `path` is null, or has `len` bytes or a zero byte before that. `into` is null or one list, whose `dirs` is null or has room for the
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_parse(
     separator: c_char,
     into: *mut PluginList,
 ) -> c_int {
-    // SAFETY: `path` has as many bytes as were counted; `into` is null or one list.
+    // SAFETY: `path` has `len` bytes, as counted; `into` is null or one list.
     unsafe {
         let len = path.c_str().map_or(0, |path| path.count_bytes());
         ncaux_plugin_path_parsen(len, path.as_ptr(), separator, into)
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_tostring(
     })
 }
 
-/// Empties a list, and frees what hangs from it.
+/// Empties a list, and frees its vector and texts.
 ///
 /// # Safety
 /// `list_` is null or one list; its `dirs` is null, or from `malloc` with `ndirs` texts from `malloc`.
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_clear(list_: *mut PluginList) -> c_in
         // SAFETY: `dirs` is null or has `ndirs` texts.
         let dirs = unsafe { list(into.dirs, into.ndirs) };
         if !dirs.is_empty() {
-            // SAFETY: all are from `malloc`, as the function says.
+            // SAFETY: all pointers are from `malloc`, as the function says.
             unsafe {
                 dirs.iter().for_each(|dir| free(*dir));
                 free(into.dirs);
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_clear(list_: *mut PluginList) -> c_in
 /// `list` is as for [`ncaux_plugin_path_clear`], and from `malloc` itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncaux_plugin_path_reclaim(list: *mut PluginList) -> c_int {
-    // SAFETY: `list` is null, or from `malloc` with all that hangs from it.
+    // SAFETY: `list` is null, or from `malloc` with its vector and texts.
     unsafe {
         let code = ncaux_plugin_path_clear(list);
         free(list);
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_reclaim(list: *mut PluginList) -> c_i
     }
 }
 
-/// A function that adds a folder somewhere.
+/// Defines a function that adds a folder at a position.
 macro_rules! add {
     ($name:ident, $at:expr) => {
         /// # Safety
@@ -244,18 +244,18 @@ macro_rules! add {
 add!(ncaux_plugin_path_append, usize::MAX);
 add!(ncaux_plugin_path_prepend, 0);
 
-/// Returns the folders in use, as a text for Fortran.
+/// Returns the folders in use as a text for Fortran.
 fn as_text() -> Vec<u8> {
     folders().join(&FORTRAN_SEPARATOR)
 }
 
-/// Bytes of that text, or -1.
+/// Returns the length in bytes of the folders in use as a text for Fortran, or -1 on failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_plugin_path_stringlen() -> c_int {
     give(-1, || c_int::try_from(as_text().len()).or_else(|_| fail(Code::EINVAL, "the text is too long")))
 }
 
-/// Gives that text in exactly so many bytes: cut, or with zero bytes at its end.
+/// Stores the folders in use as a text for Fortran in exactly `len` bytes: truncated, or padded with zero bytes.
 ///
 /// # Safety
 /// `place` is null or has room for `len` bytes.
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn ncaux_plugin_path_stringget(len: c_int, place: *mut c_c
     })
 }
 
-/// Sets the folders in use.
+/// Sets the folders in use from a text for Fortran.
 ///
 /// # Safety
 /// `path` is null, or has `len` bytes or a zero byte before that.

@@ -1,4 +1,4 @@
-//! Whole files in memory, and the text that says who wrote a file.
+//! Reading and writing of whole files, and parsing of `_NCProperties`.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
@@ -11,7 +11,7 @@ use crate::abi::memory::{allocate, copy_of_text};
 use crate::abi::pointers::{Out, Str, list};
 use crate::open::paths::as_path;
 
-/// Returns the code of the system for a file that cannot be opened.
+/// Returns the error of the system for a file that cannot be opened.
 fn opening(name: &[u8], error: IoError) -> Error {
     Error::system(error, name.escape_ascii())
 }
@@ -20,7 +20,7 @@ fn moving(name: &[u8], error: IoError) -> Error {
     Error::new(Code::EIO, format!("{}: {error}", name.escape_ascii()))
 }
 
-/// Reads a file into memory of `malloc`, with a zero byte behind it.
+/// Reads a file into memory from `malloc`, with a zero byte after it.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_readfile(name: Str, size: Out<usize>, content: Out<*mut c_void>) -> c_int {
     answer(|| {
@@ -36,7 +36,7 @@ pub extern "C" fn ncaux_readfile(name: Str, size: Out<usize>, content: Out<*mut 
     })
 }
 
-/// Writes a file, in place of one that is there. No content is an empty file.
+/// Writes a file, or overwrites an existing one. Without content the file is empty.
 ///
 /// # Safety
 /// `content` is null or has `size` bytes.
@@ -50,14 +50,14 @@ pub unsafe extern "C" fn ncaux_writefile(name: Str, size: usize, content: *mut c
     })
 }
 
-/// Takes the attribute `_NCProperties` apart: keys and values. A backslash makes the next byte an ordinary one.
+/// Parses the attribute `_NCProperties` into keys and values. A backslash escapes the next byte.
 fn provenance(text: &[u8]) -> Result<Vec<[Vec<u8>; 2]>> {
     let mut pairs = vec![[Vec::new(), Vec::new()]];
     let (mut in_value, mut is_empty) = (0, true);
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
         match byte {
-            // Version 1 of the attribute has bars.
+            // Version 1 of the attribute separates pairs by `|`.
             b',' | b'|' if is_empty => return fail(Code::EINVAL, "a pair of _NCProperties is empty"),
             b',' | b'|' => {
                 pairs.push([Vec::new(), Vec::new()]);
@@ -75,7 +75,8 @@ fn provenance(text: &[u8]) -> Result<Vec<[Vec<u8>; 2]>> {
     if is_empty { fail(Code::EINVAL, "a pair of _NCProperties is empty") } else { Ok(pairs) }
 }
 
-/// Gives keys and values in turn, two null pointers at the end, all in memory of `malloc`; null for no text.
+/// Stores alternating keys and values with two null pointers at the end, all in memory from `malloc`; null for an empty
+/// text.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_parse_provenance(text: Str, place: Out<*mut *mut c_char>) -> c_int {
     answer(|| {
@@ -90,7 +91,7 @@ pub extern "C" fn ncaux_parse_provenance(text: Str, place: Out<*mut *mut c_char>
         let pairs = provenance(text)?;
         let strings = allocate::<*mut c_char>(pairs.len() * 2 + 2)?;
         for (at, part) in pairs.iter().flatten().enumerate() {
-            // SAFETY: there is room for all and the end.
+            // SAFETY: `strings` has room for all parts and the two null pointers.
             unsafe { strings.add(at).write(copy_of_text(part)?) };
         }
         place.put(strings);
@@ -108,7 +109,7 @@ mod tests {
         Ok(pairs.map(|[key, value]| format!("<{key}:{value}>")).collect())
     }
 
-    /// Seen with version 4.10.1, but for the last, which it gives without any backslash.
+    /// Results of netCDF-C 4.10.1, except for the last one, from which it removes all backslashes.
     #[test]
     fn provenance_in_parts() {
         for (text, expected) in [

@@ -1,8 +1,8 @@
-//! Which part of a variable a call addresses, and whether it may: the reference's checks of coordinates, in its order.
+//! Checks of the part of a variable that a call addresses, in the order of netCDF-C.
 //!
-//! Most rules are those of the classic formats, where only the first dimension may be unlimited. A writer may address
-//! any record; a strided request is checked as if its strides were 1, and then fails at the first element outside, with
-//! those inside already moved.
+//! Most rules are those of the classic formats, in which only the first dimension may be unlimited. A writer may
+//! address any record. A strided request is checked as if its strides were 1, and then fails at the first element
+//! outside the variable, after the elements inside have been transferred.
 
 use std::ffi::c_int;
 
@@ -13,21 +13,21 @@ use crate::abi::answer::fail;
 use crate::abi::transfer::Direction;
 use crate::model::entities::variable;
 
-/// The most records that a call may name.
+/// Limit of the record numbers of a call.
 const MOST_RECORDS: u64 = 1 << 32;
-/// The first stride that is too large.
+/// Smallest stride that is too large.
 const STRIDE_LIMIT: isize = i32::MAX as isize;
 
-/// What a transfer needs to know of a variable.
+/// Properties of a variable that a transfer needs.
 pub(crate) struct TransferTarget {
     pub(crate) var: VarId,
     pub(crate) ty: Type,
-    /// The kind of its elements; `None` for strings and user-defined types.
+    /// Kind of the elements; `None` for strings and user-defined types.
     pub(crate) kind: Option<Kind>,
     pub(crate) shape: Index,
-    /// Whether each dimension is unlimited.
+    /// For each dimension, true if it is unlimited.
     pub(crate) grows: smallvec::SmallVec<[bool; 4]>,
-    /// Whether the first dimension is unlimited.
+    /// True if the first dimension is unlimited.
     pub(crate) is_record: bool,
 }
 
@@ -52,12 +52,12 @@ impl TransferTarget {
         self.shape.len()
     }
 
-    /// Returns how many records a reader finds.
+    /// Returns the number of records; `None` if the variable has none.
     pub(crate) fn records(&self) -> Option<u64> {
         if self.is_record { self.shape.first().copied() } else { None }
     }
 
-    /// Checks a hyperslab. `reader` says that the file is open for reading only.
+    /// Checks a hyperslab. `reader` is true if the file is open for reading only.
     pub(crate) fn check_slab(
         &self,
         start: &[u64],
@@ -92,7 +92,7 @@ impl TransferTarget {
         }
     }
 
-    /// Checks a request with strides; every stride is from 1 to a limit.
+    /// Checks a request with strides; every stride must be at least 1 and below `STRIDE_LIMIT`.
     pub(crate) fn check_strided(
         &self,
         start: &[u64],
@@ -110,7 +110,7 @@ impl TransferTarget {
         Ok(())
     }
 
-    /// Checks a request with a map, whose strides are right.
+    /// Checks a request with a map, whose strides are valid.
     pub(crate) fn check_mapped(&self, start: &[u64], count: &[u64], way: Direction) -> Result<()> {
         let mut dims = self.unchecked(way)..self.rank();
         match way {
@@ -119,13 +119,13 @@ impl TransferTarget {
         }
     }
 
-    /// The dimensions before this one may be written at any index.
+    /// Returns the number of leading dimensions whose indexes are not checked.
     fn unchecked(&self, way: Direction) -> usize {
         usize::from(self.is_record && way == Direction::Put)
     }
 
-    /// Checks a request for elements of a netCDF-4 file, which is checked to its last element. Unlimited dimensions may be
-    /// written at any index, and nothing is written without being checked for where it ends.
+    /// Checks a request for elements of a netCDF-4 file, up to its last element. Unlimited dimensions may be written at
+    /// any index; the end of an empty write is not checked.
     pub(crate) fn check_netcdf4(
         &self,
         start: &[u64],
@@ -162,12 +162,13 @@ impl TransferTarget {
         check_end(dim, start, count, len)
     }
 
-    /// One past the last index that elements of a strided transfer may have in a dimension.
+    /// Returns the limit (exclusive) of the indexes of a strided transfer in a dimension.
     fn limit(&self, dim: usize, way: Direction) -> u64 {
         if dim < self.unchecked(way) { MOST_RECORDS } else { self.shape[dim] }
     }
 
-    /// Returns how many of the counts of a strided request are inside. The request passed the checks, and no count is 0.
+    /// Returns the counts of the elements of a strided request that are inside the variable. The request passed the
+    /// checks, and no count is 0.
     pub(crate) fn inside(&self, start: &[u64], count: &[u64], stride: &[u64], way: Direction) -> Index {
         let dims = start.iter().zip(count).zip(stride).enumerate();
         dims.map(|(dim, ((&start, &count), &stride))| {

@@ -1,6 +1,6 @@
-//! Calls that move a few values: the short way through the facade.
+//! Fast path of calls that transfer a few values.
 //!
-//! `None` says that nothing was done, and the call goes the long way, which also has the errors.
+//! `None` means that nothing was transferred: the general path then executes the call, and reports its errors.
 
 use ferrocdf::{GroupId, RangeCheck, Result};
 
@@ -8,7 +8,7 @@ use crate::abi::constants::NC_SHARE;
 use crate::abi::transfer::{Direction, MemoryType, TransferCall, VariablePart};
 use crate::open::ids::find_root;
 
-/// Start and count of each dimension, behind pointers that are not null.
+/// Returns a function that reads start and count of a dimension; `None` if a pointer is null.
 fn bounds(part: &VariablePart) -> Option<impl Fn(usize) -> (u64, u64)> {
     let (start, count) = match part {
         VariablePart::One { start } if !start.is_null() => (*start, None),
@@ -16,15 +16,15 @@ fn bounds(part: &VariablePart) -> Option<impl Fn(usize) -> (u64, u64)> {
         _ => return None,
     };
     Some(move |dim| {
-        // SAFETY: both have a number for each dimension, as the function says.
+        // SAFETY: both pointers have one number per dimension, by the contract of a transfer.
         unsafe { (*start.add(dim) as u64, count.map_or(1, |count| *count.add(dim) as u64)) }
     })
 }
 
-/// Moves what a call asks for.
+/// Executes a call; `None` if the fast path does not apply.
 ///
 /// # Safety
-/// The contract of a transfer; a call that goes on the long way has it still.
+/// The contract of a transfer, which still holds after `None`.
 pub(crate) unsafe fn transfer(call: &TransferCall) -> Option<Result<RangeCheck>> {
     let MemoryType::Elements(kind) = call.buffer.memory else { return None };
     let (bounds, var) = (bounds(&call.part)?, usize::try_from(call.varid).ok()?);
@@ -38,14 +38,14 @@ pub(crate) unsafe fn transfer(call: &TransferCall) -> Option<Result<RangeCheck>>
     }
     let var = (GroupId::ROOT, var);
     if call.buffer.way == Direction::Get {
-        // SAFETY: there is room for the elements that are asked for, as the function says.
+        // SAFETY: the memory has room for the requested elements, by the contract of a transfer.
         let memory = |count| unsafe { std::slice::from_raw_parts_mut(values, count * kind.size()) };
         return open.file().read_few(var, kind, bounds, memory);
     }
     if !open.is_classic() || open.mode & NC_SHARE != 0 {
         return None;
     }
-    // SAFETY: the elements are there, as the function says.
+    // SAFETY: the memory has the elements, by the contract of a transfer.
     let memory = |count| unsafe { std::slice::from_raw_parts(values, count * kind.size()) };
     open.writable().ok()?.write_few(var, kind, bounds, memory)
 }

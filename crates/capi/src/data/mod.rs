@@ -1,7 +1,8 @@
-//! Reading and writing of variables: what all functions of [`crate::data::table`] do.
+//! Reading and writing of variables: the common part of all functions of [`crate::data::table`].
 //!
-//! Data goes straight between the file and the caller's memory. The engine would refuse a request as a whole that the
-//! reference refuses in part; so what is inside the variable is moved, and then the code of the last element is given.
+//! Data is transferred directly between the file and the memory of the caller. The engine refuses a request that is
+//! partly outside the variable; netCDF-C transfers the inside part of it. So the inside part is transferred, and then
+//! the code of the last element is returned.
 
 pub(crate) mod checks;
 pub(crate) mod fast_path;
@@ -29,7 +30,7 @@ use crate::user_formats::user_file;
 /// Reads into the memory at `values`.
 ///
 /// # Safety
-/// The contract of a transfer, with `values` to be written.
+/// The contract of a transfer; `values` is written.
 #[inline(always)]
 pub(crate) unsafe fn get(
     ncid: c_int,
@@ -38,7 +39,7 @@ pub(crate) unsafe fn get(
     memory: MemoryType,
     values: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller keeps to the contract of a transfer, and `values` is memory that may be written.
+    // SAFETY: the caller keeps to the contract of a transfer, and `values` may be written.
     unsafe {
         run(&TransferCall {
             ncid,
@@ -52,7 +53,7 @@ pub(crate) unsafe fn get(
 /// Writes from the memory at `values`.
 ///
 /// # Safety
-/// The contract of a transfer, with `values` to be read.
+/// The contract of a transfer; `values` is only read.
 #[inline(always)]
 pub(crate) unsafe fn put(
     ncid: c_int,
@@ -62,7 +63,7 @@ pub(crate) unsafe fn put(
     values: *const c_void,
 ) -> c_int {
     let buffer = TransferBuffer { memory, values: values.cast_mut(), way: Direction::Put };
-    // SAFETY: the caller keeps to the contract of a transfer; memory that is written from is only read.
+    // SAFETY: the caller keeps to the contract of a transfer; a put only reads `values`.
     unsafe { run(&TransferCall { ncid, varid, part, buffer }) }
 }
 
@@ -73,19 +74,19 @@ pub(crate) unsafe fn put(
 #[inline(never)]
 unsafe fn run(call: &TransferCall) -> c_int {
     if let Some(file) = user_file(call.ncid) {
-        // SAFETY: the call keeps to the contract of a transfer, which is that of the table too.
+        // SAFETY: the call keeps to the contract of a transfer, which the functions of the table have too.
         return unsafe { file.transfer(call.ncid, call.varid, call.part, call.buffer) };
     }
     // SAFETY: the contract of a transfer.
     answer(|| match unsafe { fast_path::transfer(call) } {
         Some(done) => in_range(done?),
-        // SAFETY: nothing was done yet with the call, which keeps to the contract of a transfer.
+        // SAFETY: the fast path did nothing, so the call still keeps to the contract of a transfer.
         None => unsafe { transfer(call) },
     })
 }
 
 /// # Safety
-/// The contract of a transfer, for a file of ours.
+/// The contract of a transfer, for a file that is not of a user-defined format.
 unsafe fn transfer(call: &TransferCall) -> Result<()> {
     let TransferCall { part, buffer, .. } = *call;
     let (file, group) = find(call.ncid)?;
@@ -125,7 +126,7 @@ fn check_mode(file: &OpenFile, way: Direction) -> Result<()> {
     file.check_data_mode()
 }
 
-/// A call with what it means in an open file.
+/// Request of a call, resolved in an open file.
 pub(crate) struct Transfer {
     pub(crate) file: PinnedFile,
     pub(crate) target: TransferTarget,
@@ -133,7 +134,7 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// Moves a hyperslab that is dense in memory.
+    /// Transfers a hyperslab that is dense in memory.
     ///
     /// # Safety
     /// `part` is that of the call, which keeps to the contract of a transfer.
@@ -153,7 +154,7 @@ impl Transfer {
         in_range(unsafe { self.transfer(Selection { start, count, stride }, None) }?)
     }
 
-    /// Moves a part with strides that is dense in memory.
+    /// Transfers a part with strides that is dense in memory.
     ///
     /// # Safety
     /// `part` and its `stride` are those of the call.
@@ -173,7 +174,7 @@ impl Transfer {
         self.scattered(start, count, &stride, &steps)
     }
 
-    /// Moves a part with strides and a map of memory.
+    /// Transfers a part with strides and a map of memory.
     ///
     /// # Safety
     /// `part`, its `stride` and its `map` are those of the call.
@@ -207,7 +208,8 @@ impl Transfer {
         if stride.is_empty() { Steps::from_elem(1, rank) } else { Steps::from_slice(stride) }
     }
 
-    /// Moves the elements of a checked request that are inside, `steps` apart in memory. Fails as the last one does.
+    /// Transfers the elements of a checked request that are inside the variable, `steps` apart in memory; then returns
+    /// the error of the last element, if any.
     fn scattered(&mut self, start: Index, count: Index, stride: &[isize], steps: &[isize]) -> Result<()> {
         let stride: Index = stride.iter().map(|&stride| stride as u64).collect();
         if count.contains(&0) {
@@ -221,14 +223,14 @@ impl Transfer {
         let moved = if inside.contains(&0) {
             Ok(RangeCheck::InRange)
         } else {
-            // SAFETY: the elements that are inside are some of those that the call has memory for.
+            // SAFETY: the inside elements are a part of the elements for which the call has memory.
             unsafe { self.transfer(Selection { start, count: inside, stride }, Some(steps)) }
         };
         self.check_slab(&last, &Index::from_elem(1, last.len()))?;
         in_range(moved?)
     }
 
-    /// Returns the corner and counts of a part that has them, and of all that has not.
+    /// Returns the start and counts of a part, or those of the whole variable if the part has none.
     ///
     /// # Safety
     /// The pointers of `part` are null or have a number for each dimension of the variable.
@@ -247,7 +249,7 @@ impl Transfer {
         (start, count)
     }
 
-    /// Fails with `NC_ECHAR` between text and numbers, which do not convert to each other.
+    /// Fails with `NC_ECHAR` if one of the types is text and the other is not.
     pub(crate) fn check_text(&self) -> Result<()> {
         let of_text = |kind: Kind| kind == Kind::Char;
         let text = self.target.kind.is_some_and(of_text);
@@ -263,7 +265,8 @@ impl Transfer {
         self.target.check_slab(start, count, self.buffer.way, !self.file.is_writable())
     }
 
-    /// Refreshes a file that is read while another program writes it (`NC_SHARE`), if the call wants a record that is not known yet.
+    /// Refreshes a file that another program may be writing (`NC_SHARE`), if the call requests a record that is not
+    /// known yet.
     fn refresh_records(&mut self, wanted: Option<&u64>) -> Result<()> {
         let unknown = |(wanted, known): (&u64, u64)| *wanted > known;
         let is_new = wanted.zip(self.target.records()).is_some_and(unknown);
@@ -272,7 +275,7 @@ impl Transfer {
         }
         self.file.file().refresh()?;
         let var = self.target.var;
-        // The file may have become another one.
+        // The file may have been replaced.
         let records = self.file.file().look(|model| {
             let dim = *model.vars().get(var.index())?.dims.first()?;
             Some(model.dim(dim).len)
@@ -288,7 +291,7 @@ impl Transfer {
         self.file.mode & NC_SHARE != 0
     }
 
-    /// Makes the records that the reference makes before it finds that there is nothing to write, or not to be written.
+    /// Creates the records that netCDF-C creates before it finds that the call writes nothing, or must not write.
     fn grow(&self, records: Option<u64>) -> Result<()> {
         match records {
             Some(records) if self.buffer.way == Direction::Put => {
@@ -298,7 +301,7 @@ impl Transfer {
         }
     }
 
-    /// Syncs a file that is written while other programs read it (`NC_SHARE`).
+    /// Syncs a file that other programs may be reading (`NC_SHARE`).
     fn sync_if_shared(&self) -> Result<()> {
         if self.buffer.way == Direction::Put && self.is_shared() {
             self.file.writable()?.sync()
@@ -307,7 +310,7 @@ impl Transfer {
         }
     }
 
-    /// Moves elements that are all inside. There is at least one.
+    /// Transfers at least one element, all inside the variable.
     ///
     /// # Safety
     /// The memory of the call has the elements of the selection, `steps` apart or dense.
@@ -337,17 +340,17 @@ impl Transfer {
         })
         .ok_or_else(too_large)?;
         let origin = low.unsigned_abs() / kind.size();
-        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, as the
-        // function says.
+        // SAFETY: the memory from the lowest to the highest addressed element belongs to the caller, as the function
+        // says.
         let first = unsafe { values.cast::<u8>().offset(low) };
         let (file, var) = (self.file.file(), self.target.var);
         if way == Direction::Get {
-            // SAFETY: `first` has `len` bytes of the caller, which nobody else uses during the call.
+            // SAFETY: `first` has `len` bytes of the caller, which no other code uses during the call.
             let out = Out::raw(kind, unsafe { std::slice::from_raw_parts_mut(first, len) });
             let out = if let Some(steps) = steps { out.mapped(origin, steps) } else { out };
             return file.read(var, &selection, out);
         }
-        // SAFETY: `first` has `len` bytes of the caller, which nobody changes during the call.
+        // SAFETY: `first` has `len` bytes of the caller, which do not change during the call.
         let input = In::raw(kind, unsafe { std::slice::from_raw_parts(first, len) });
         let input = if let Some(steps) = steps { input.mapped(origin, steps) } else { input };
         let fit = self.file.writable()?.write(var, &selection, input)?;

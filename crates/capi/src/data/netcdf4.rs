@@ -1,9 +1,9 @@
-//! Reading and writing the variables of netCDF-4 files: which requests are right, in the reference's order, and values of
+//! Reading and writing of variables in netCDF-4 files: checks of the requests in the order of netCDF-C, and values of
 //! all types.
 //!
-//! The rules are not those of classic files: any dimension may be unlimited, a strided request is checked to its last
-//! element before anything is moved, values of all types come in their own type, and a file in define mode leaves it by
-//! itself unless it keeps to the classic model.
+//! The rules differ from those of classic files: any dimension may be unlimited, a strided request is checked up to its
+//! last element before the transfer, values of user-defined types are transferred in their own type, and a file in
+//! define mode leaves it implicitly unless it keeps to the classic model.
 
 use ferrocdf::array::{In, Index, Kind, Out};
 use ferrocdf::{Atomic, Code, RangeCheck, Result, Selection, Type};
@@ -17,7 +17,7 @@ use crate::files::define_mode::ready_for_data;
 use crate::values::nested::{gather, lay_out};
 
 impl Transfer {
-    /// Moves what `part` names.
+    /// Transfers a part.
     ///
     /// # Safety
     /// `part` is that of the call, which keeps to the contract of a transfer.
@@ -34,7 +34,7 @@ impl Transfer {
         }
     }
 
-    /// Moves a part that is dense in memory.
+    /// Transfers a part that is dense in memory.
     ///
     /// # Safety
     /// `part` is that of the call, whose memory is dense.
@@ -56,8 +56,8 @@ impl Transfer {
         in_range(unsafe { self.elements(Selection { start, count, stride }, None) }?)
     }
 
-    /// Moves a part with a map of memory. The reference moves an element at a time, so the elements inside are moved even where
-    /// the last is outside.
+    /// Transfers a part with a map of memory. netCDF-C transfers one element at a time, so the inside elements are
+    /// transferred even if the last one is outside.
     ///
     /// # Safety
     /// `part` and its `map` are those of the call.
@@ -69,7 +69,7 @@ impl Transfer {
         // SAFETY: `map` is null or has a number for each dimension.
         let map = unsafe { crate::abi::pointers::list(map, self.target.rank()) };
         if self.target.rank() == 0 {
-            // SAFETY: a scalar has one element, wherever a map would put it.
+            // SAFETY: a scalar has one element, so the map does not matter.
             return unsafe { self.move_strided(part, stride) };
         }
         check_strides(&stride)?;
@@ -93,7 +93,7 @@ impl Transfer {
         let moved = if inside.contains(&0) {
             Ok(RangeCheck::InRange)
         } else {
-            // SAFETY: the elements that are inside are some of those that the call has memory for.
+            // SAFETY: the inside elements are a part of the elements for which the call has memory.
             unsafe { self.elements(Selection { start, count: inside, stride }, Some(&steps)) }
         };
         let one = Index::from_elem(1, last.len());
@@ -101,7 +101,7 @@ impl Transfer {
         in_range(moved?)
     }
 
-    /// Fails with `NC_EBADTYPE` where types would have to convert: strings and user-defined types do not.
+    /// Fails with `NC_EBADTYPE` if the types differ and one is a string or user-defined type: these do not convert.
     fn check_conversion(&self) -> Result<()> {
         let fits = match (self.buffer.memory, self.target.ty) {
             (MemoryType::Own, _) => true,
@@ -115,7 +115,7 @@ impl Transfer {
         }
     }
 
-    /// Moves elements that are all inside, at least one.
+    /// Transfers at least one element, all inside the variable.
     ///
     /// # Safety
     /// The memory of the call has the elements of the selection, `steps` apart or dense.
@@ -128,7 +128,7 @@ impl Transfer {
             MemoryType::Elements(kind) => Some(kind),
             MemoryType::Strings => None,
         };
-        // SAFETY: `values` is not null, and the selection with its steps is one that the call has memory for.
+        // SAFETY: `values` is not null, and has memory for the selection with its steps.
         let fit = unsafe {
             match (kind, self.buffer.way) {
                 (Some(kind), Direction::Get) => self.read_numbers(&selection, kind, steps),
@@ -143,10 +143,11 @@ impl Transfer {
         Ok(fit)
     }
 
-    /// Returns the caller's memory for elements of a size, and the one that is the first selected.
+    /// Returns the memory of the caller for elements of a size, and the index of the first selected element in it.
     ///
     /// # Safety
-    /// The memory of the call has elements of `size` bytes for all counts, `steps` apart or dense, and this is the only reference to it.
+    /// The memory of the call has elements of `size` bytes for all counts, `steps` apart or dense, and there is no
+    /// other reference to it.
     unsafe fn memory<'m>(
         &self,
         count: &[u64],
@@ -164,8 +165,8 @@ impl Transfer {
             Some((low.checked_mul(size as isize)?, len.checked_mul(size as isize)? as usize))
         })
         .ok_or_else(too_large)?;
-        // SAFETY: the memory from the lowest to the highest element that the request addresses is the caller's, as the
-        // function says, and nobody else uses it meanwhile.
+        // SAFETY: the memory from the lowest to the highest addressed element belongs to the caller, as the function
+        // says, and no other code uses it.
         let bytes = unsafe {
             let first = self.buffer.values.cast::<u8>().offset(low);
             std::slice::from_raw_parts_mut(first, len)
@@ -174,7 +175,7 @@ impl Transfer {
     }
 
     /// # Safety
-    /// That of [`Transfer::elements`], in memory of `kind`.
+    /// The contract of [`Transfer::elements`], for memory of `kind`.
     unsafe fn read_numbers(
         &self,
         selection: &Selection,
@@ -189,7 +190,7 @@ impl Transfer {
     }
 
     /// # Safety
-    /// That of [`Transfer::elements`], in memory of `kind`.
+    /// The contract of [`Transfer::elements`], for memory of `kind`.
     unsafe fn write_numbers(
         &self,
         selection: &Selection,
@@ -204,28 +205,28 @@ impl Transfer {
     }
 
     /// # Safety
-    /// That of [`Transfer::elements`], in the variable's own type; what hangs from values is as the type says.
+    /// The contract of [`Transfer::elements`], for memory of the type of the variable, with its strings and lists.
     unsafe fn write_nested(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<RangeCheck> {
         let (model, ty) = (self.file.model(), self.target.ty);
         let size = model.size_of(ty);
-        // SAFETY: the memory has values of the variable's own type; they are only read.
+        // SAFETY: the memory has values of the type of the variable; they are only read.
         let (bytes, origin) = unsafe { self.memory(&selection.count, size, steps) }?;
         let dense: Option<Vec<u8>> = steps.map(|steps| {
             let places = mapped(&selection.count, steps, origin);
             places.flat_map(|at| bytes[at * size..][..size].iter().copied()).collect()
         });
         let dense = dense.as_deref().unwrap_or(bytes);
-        // SAFETY: the memory holds just the values, and what hangs from them is the caller's.
+        // SAFETY: the memory holds exactly the values, whose strings and lists belong to the caller.
         let values = unsafe { gather(&model, ty, dense.as_ptr(), dense.len() / size.max(1)) }?;
         self.file.writable()?.write_trees(self.target.var, selection, &values)
     }
 
     /// # Safety
-    /// That of [`Transfer::elements`], in the variable's own type.
+    /// The contract of [`Transfer::elements`], for memory of the type of the variable.
     unsafe fn read_nested(&self, selection: &Selection, steps: Option<&[isize]>) -> Result<()> {
         let model = self.file.model();
         let size = model.size_of(self.target.ty);
-        // SAFETY: the memory is for values of the variable's own type.
+        // SAFETY: the memory is for values of the type of the variable.
         let (bytes, origin) = unsafe { self.memory(&selection.count, size, steps) }?;
         let values = self.file.file().read_selected(self.target.var, selection)?;
         let Some(steps) = steps else { return lay_out(&model, &values, bytes) };
@@ -238,7 +239,7 @@ impl Transfer {
     }
 }
 
-/// Returns where the elements of a map lie in memory, last dimension fastest. No count is 0.
+/// Returns the positions of the elements of a map in memory, last dimension fastest. No count is 0.
 fn mapped(count: &[u64], steps: &[isize], origin: usize) -> impl Iterator<Item = usize> {
     let mut next = Some(Index::from_elem(0, count.len()));
     std::iter::from_fn(move || {

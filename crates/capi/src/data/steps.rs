@@ -1,8 +1,8 @@
-//! Steps through memory.
+//! Distances of elements in memory.
 
 use ferrocdf::{Code, Error, Result};
 
-/// Distances in memory, in elements.
+/// Distance between consecutive indexes of each dimension, in elements.
 pub(crate) type Steps = smallvec::SmallVec<[isize; 4]>;
 
 pub(crate) fn too_large() -> Error {

@@ -1,4 +1,4 @@
-//! The functions that read and write variables: `nc_get_` and `nc_put_`, five parts of a variable, fifteen types of
+//! Functions that read and write variables: `nc_get_` and `nc_put_` for five parts of a variable and fifteen types in
 //! memory. Each row of the table at the end is one type.
 
 use std::ffi::{
@@ -16,7 +16,7 @@ const fn number<T: Element>() -> MemoryType {
     MemoryType::Elements(T::KIND)
 }
 
-/// The functions of one type of memory; their names end in `$suffix`.
+/// Defines the functions of one type in memory; their names end in `$suffix`.
 macro_rules! functions {
     ($module:ident, $suffix:literal, $get:ty, $put:ty, $memory:expr) => {
         mod $module {
@@ -40,7 +40,7 @@ macro_rules! functions {
             /// The contract of a transfer, for memory of the type of the row.
             #[unsafe(export_name = concat!("nc_get_", $family, $suffix))]
             unsafe extern "C" fn get_(ncid: c_int, varid: c_int, $($pointer: $type,)* values: *mut $get) -> c_int {
-                // SAFETY: the arguments are what the contract of a transfer says of this part; `values` is memory of the
+                // SAFETY: the arguments keep to the contract of a transfer for this part; `values` is memory of the
                 // type of this row.
                 unsafe { get(ncid, varid, $part, MEMORY, values.cast()) }
             }
@@ -49,7 +49,7 @@ macro_rules! functions {
             /// The contract of a transfer; `values` is only read.
             #[unsafe(export_name = concat!("nc_put_", $family, $suffix))]
             unsafe extern "C" fn put_(ncid: c_int, varid: c_int, $($pointer: $type,)* values: *const $put) -> c_int {
-                // SAFETY: the same, and `values` is only read.
+                // SAFETY: the arguments keep to the contract of a transfer for this part; `values` is only read.
                 unsafe { put(ncid, varid, $part, MEMORY, values.cast()) }
             }
         };

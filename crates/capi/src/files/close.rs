@@ -1,4 +1,4 @@
-//! Closing files, and giving up files that cannot be completed.
+//! Closing of files, and discarding of files that cannot be completed.
 
 use std::ffi::c_int;
 
@@ -11,11 +11,12 @@ use crate::open::ids::{find_file, remove};
 
 pub extern "C" fn nc_close(ncid: c_int) -> c_int {
     answer(|| {
-        // The id must be right before the file is taken away, and so must types that can still be completed.
+        // The id and types that can still be completed are checked before the file leaves the table.
         let file = find_file(ncid)?;
         check_types(&file)?;
         match complete(&file) {
-            // A request that the system refuses now may succeed later: the file stays open, so the caller can close it again.
+            // A request that the system refuses now may succeed later: the file stays open, so the caller can close it
+            // again.
             Err(error) if error.is_of_system() => Err(error),
             done => {
                 drop(file);
@@ -26,17 +27,17 @@ pub extern "C" fn nc_close(ncid: c_int) -> c_int {
     })
 }
 
-/// Completes a file that is not in the table any more. It is closed with its last user.
+/// Completes a file that is no longer in the table. Its last user closes it.
 pub(crate) fn close(file: &OpenFile) -> Result<()> {
     check_types(file).and_then(|()| complete(file)).inspect_err(|_| abandon(file))
 }
 
-/// Fails for types of a file to be written that have nothing in them.
+/// Fails for types without members in a writable file.
 fn check_types(file: &OpenFile) -> Result<()> {
     if file.is_writable() { file.state().check_types(&file.model()) } else { Ok(()) }
 }
 
-/// Syncs a file where it lies, in memory or on the disk.
+/// Syncs a file, and stores a file in memory at its destination.
 fn complete(file: &OpenFile) -> Result<()> {
     if !file.is_writable() {
         return Ok(());
@@ -54,7 +55,7 @@ fn complete(file: &OpenFile) -> Result<()> {
 fn abandon(file: &OpenFile) {
     let Ok(writable) = file.writable() else { return };
     if file.state().is_new {
-        // Whether it can be removed or not, the error to report is the one before.
+        // An error of the removal is ignored: the earlier error is reported.
         let _ = writable.abort_new();
     } else {
         writable.abort();

@@ -1,4 +1,4 @@
-//! Old functions for the Cray: a file has a processing element, which is 0.
+//! Deprecated functions for Cray computers: every file has the processing element 0.
 
 use std::ffi::c_int;
 

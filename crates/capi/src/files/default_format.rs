@@ -1,4 +1,4 @@
-//! The format of files that are created without a word on it.
+//! Default format of files that are created without a format flag.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -8,15 +8,15 @@ use ferrocdf::{Code, Format};
 use crate::abi::answer::{answer, fail};
 use crate::abi::pointers::Out;
 
-/// `NC_FORMAT_*` of files that are created without a word on their format; 0 until a program sets it.
+/// `NC_FORMAT_*` of files that are created without a format flag; 0 until a program sets it.
 static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(0);
 
-/// Returns the format that the program has set for files that are created without a word on it.
+/// Returns the default format that the program has set.
 pub(crate) fn default_format() -> Option<Format> {
     Format::from_number(DEFAULT_FORMAT.load(Ordering::Relaxed))
 }
 
-/// Makes the default format as it is before a program sets one.
+/// Resets the default format to its state before a program sets one.
 #[cfg(test)]
 pub(crate) fn forget_default_format() {
     DEFAULT_FORMAT.store(0, Ordering::Relaxed);

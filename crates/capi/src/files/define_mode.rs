@@ -1,4 +1,4 @@
-//! Define mode and data mode: how a caller enters, leaves and sees them.
+//! Define mode and data mode: calls that enter, leave and query them.
 
 use std::ffi::c_int;
 
@@ -14,7 +14,7 @@ pub extern "C" fn nc_redef(ncid: c_int) -> c_int {
     answer(|| redefine(&*find_file(ncid)?))
 }
 
-/// Enters define mode. Fails with `NC_EINDEFINE` if the file is in it.
+/// Enters define mode. Fails with `NC_EINDEFINE` if the file is already in it.
 pub(crate) fn redefine(file: &OpenFile) -> Result<()> {
     let writable = file.writable()?;
     let _state = file.state();
@@ -23,7 +23,7 @@ pub(crate) fn redefine(file: &OpenFile) -> Result<()> {
         return Ok(());
     }
     file.check_data_mode()?;
-    // A draft, even if nothing is changed in it: its end may ask for alignment.
+    // A draft is begun even without a change: its end may change the alignment.
     writable.define(|_| Ok(()))?;
     file.set_defining(true);
     Ok(())
@@ -52,11 +52,11 @@ pub extern "C" fn nc__enddef(
     })
 }
 
-/// Leaves define mode as a caller asks for it. In a netCDF-4 file the variables of the group then count as written, as
-/// they do in the reference.
+/// Leaves define mode by an explicit call. In a netCDF-4 file the variables of the group then count as written, as in
+/// netCDF-C.
 fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
     let (file, group) = find(ncid)?;
-    // In the reference the read-only formats have no define mode, and leaving it does nothing.
+    // In netCDF-C the read-only formats have no define mode, and leaving it does nothing.
     if file.file().format().container() == Container::Hdf4 {
         return Ok(());
     }
@@ -67,7 +67,7 @@ fn end_in_group(ncid: c_int, alignment: &Alignment) -> Result<()> {
     end_definitions(&file, |file| file.commit_aligned(alignment))
 }
 
-/// Leaves define mode in one of the ways that a file has.
+/// Leaves define mode; `end` commits the definitions.
 pub(crate) fn end_definitions(file: &OpenFile, end: impl FnOnce(&FileMut) -> Result<()>) -> Result<()> {
     let mut state = file.state();
     file.check_defining()?;
@@ -79,13 +79,13 @@ pub(crate) fn end_definitions(file: &OpenFile, end: impl FnOnce(&FileMut) -> Res
     Ok(())
 }
 
-/// Leaves define mode before elements are moved, where that is free. Fails with `NC_EINDEFINE` where it is not.
+/// Leaves define mode before a transfer, in files that do so implicitly. In other files fails with `NC_EINDEFINE`.
 pub(crate) fn ready_for_data(file: &OpenFile) -> Result<()> {
     if !file.is_defining() || !file.is_free() {
         return file.check_data_mode();
     }
     match end_definitions(file, FileMut::apply) {
-        // Another thread was faster.
+        // Another thread has left define mode in the meantime.
         Err(error) if error.code == Code::ENOTINDEFINE => Ok(()),
         done => done,
     }

@@ -14,7 +14,7 @@ pub extern "C" fn nc_delete(path: Str) -> c_int {
     nc_delete_mp(path, 0)
 }
 
-/// Removes a file or an object, which must be one of netCDF.
+/// Removes a file or an object, which must be a netCDF dataset.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_delete_mp(path: Str, basepe: c_int) -> c_int {
     answer(|| {

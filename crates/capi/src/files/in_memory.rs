@@ -1,4 +1,4 @@
-//! Files in memory: `NC_DISKLESS`, `NC_INMEMORY`, and memory that the caller gives or takes.
+//! Files in memory: `NC_DISKLESS`, `NC_INMEMORY`, and memory that the caller passes or receives.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use crate::abi::constants::*;
 use crate::open::file::{AtClose, FileAccess, OpenFile, lenient_options};
 use crate::open::paths::{path_of, text_of};
 
-/// Copies a file that was written to the memory it was opened in.
+/// Copies a written file back to the memory from which it was opened.
 pub(crate) fn write_back(file: &OpenFile) -> Result<()> {
     let Some(given) = &file.given else { return Ok(()) };
     let bytes = file.file().bytes()?;
     let memory = given.memory.load(Ordering::Relaxed).cast::<u8>();
-    // SAFETY: the caller's memory has `given.size` bytes and is ours while the file is open, by the contract of the
-    // interface. The file was not let grow beyond that.
+    // SAFETY: by the contract of the interface the memory has `given.size` bytes and belongs to the library while the
+    // file is open. The file cannot grow beyond that size.
     unsafe { memory.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len().min(given.size)) };
     Ok(())
 }
 
-/// Makes a file in memory.
+/// Creates a file in memory.
 pub(crate) fn create(location: Location, mode: c_int, options: &CreateOptions) -> Result<OpenFile> {
     let access = FileAccess::Write(Arc::new(FileMut::in_memory(options)?));
     let mut file = OpenFile::new(location, mode, access, true);
@@ -34,7 +34,7 @@ pub(crate) fn create(location: Location, mode: c_int, options: &CreateOptions) -
     Ok(file)
 }
 
-/// Fails if there is a file of that name that may not be written, or a URL is of no object.
+/// Fails if a file at the location is read-only, or a URL names no object.
 fn check_writable(location: &Location) -> Result<()> {
     let location = &*location.resolved()?;
     match path_of(location).map(std::fs::metadata) {
@@ -66,7 +66,8 @@ pub(crate) fn access(location: &Location, bytes: Vec<u8>, mode: c_int, limit: u6
     }
 }
 
-/// Writes the bytes of a file in memory to its path, or puts them as the object of its URL. What is there stays if that fails.
+/// Writes the bytes of a file in memory to its path, or puts them as the object of its URL. A failure leaves an
+/// existing file or object unchanged.
 pub(crate) fn persist(file: &OpenFile) -> Result<()> {
     let bytes = file.file().bytes()?;
     match path_of(&file.location) {

@@ -1,4 +1,4 @@
-//! What a file is and how much of everything it holds.
+//! Inquiry about a file: format, path, and numbers of its objects.
 
 use std::ffi::{c_char, c_int};
 
@@ -32,7 +32,7 @@ pub extern "C" fn nc_inq(
     })
 }
 
-/// A function that gives one of the numbers of [`nc_inq`].
+/// Defines a function that returns one of the numbers of [`nc_inq`].
 macro_rules! part_of_inq {
     ($name:ident, $dims:expr, $vars:expr, $attrs:expr, $unlimited:expr) => {
         pub extern "C" fn $name(ncid: c_int, number: Out<c_int>) -> c_int {
@@ -72,7 +72,8 @@ pub unsafe extern "C" fn nc_inq_path(ncid: c_int, len: Out<usize>, path: *mut c_
         let file = find_file(ncid)?;
         let text = text_of(&file.location);
         len.put(text.len());
-        // SAFETY: `path` is null or has room for the path, whose length `len` of an earlier call tells, and a zero byte.
+        // SAFETY: `path` is null or has room for the path, whose length the caller gets from `len` of an earlier call,
+        // and a zero byte.
         unsafe { put_text(path, &text) };
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! Calls of `netcdf_mem.h`: files in memory that the caller gives or takes.
+//! Calls of `netcdf_mem.h`: files in memory that the caller passes or receives.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -19,16 +19,16 @@ use crate::open::paths::location;
 /// `NC_memio` of `netcdf_mem.h`.
 #[repr(C)]
 pub struct NcMemio {
-    /// Bytes in `memory`.
+    /// Number of bytes in `memory`.
     size: usize,
     memory: *mut c_void,
     flags: c_int,
 }
 
-/// The memory stays the caller's.
+/// Flag: the memory remains the property of the caller.
 const NC_MEMIO_LOCKED: c_int = 1;
 
-/// No file is shorter.
+/// Size of the shortest file, in bytes.
 const SHORTEST: usize = 8;
 
 #[unsafe(no_mangle)]
@@ -39,7 +39,7 @@ pub extern "C" fn nc_create_mem(path: Str, mode: c_int, _initial_size: usize, id
     nc_create(path, mode | NC_INMEMORY, id)
 }
 
-/// Opens memory that stays the caller's. It is copied, so that the caller may do with it what it likes.
+/// Opens memory that remains the property of the caller. The memory is copied, so the caller may change or free it.
 ///
 /// # Safety
 /// `memory` is null or has `size` bytes.
@@ -61,11 +61,11 @@ pub unsafe extern "C" fn nc_open_mem(
     unsafe { nc_open_memio(path, mode, &mut memio, id) }
 }
 
-/// Opens memory. Unless it is locked, memory that is opened to be written is ours from then on.
+/// Opens memory. Unlocked memory that is opened for writing belongs to the library from then on.
 ///
 /// # Safety
-/// `memio` is null or one `NC_memio`; its `memory` is null or has `size` bytes, from `malloc` unless it is locked. Memory that is not locked
-/// belongs to the library afterwards.
+/// `memio` is null or one `NC_memio`; its `memory` is null or has `size` bytes, from `malloc` unless it is locked.
+/// Memory that is not locked belongs to the library afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMemio, id: Out<c_int>) -> c_int {
     answer(|| {
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMem
         let access = access(&location, bytes.to_vec(), mode, limit)?;
         let mut file = OpenFile::new(location, mode, access, false);
         if !writes || locked {
-            // A file that cannot be opened leaves the memory with the caller.
+            // If the file cannot be opened, the memory remains the property of the caller.
             let (memory, ours) = (AtomicPtr::new(memio.memory), AtomicBool::new(false));
             file.given = Some(GivenMemory { memory, size: memio.size, ours });
         }
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMem
             find_file(new)?.given.iter().for_each(|given| given.ours.store(true, Ordering::Relaxed));
         }
         if writes && !locked {
-            // SAFETY: the caller gave it away, and it is from `malloc`, as the function says.
+            // SAFETY: the memory belongs to the library, and is from `malloc`, as the function says.
             unsafe { free(memio.memory) };
             memio.memory = std::ptr::null_mut();
         }
@@ -108,14 +108,14 @@ pub unsafe extern "C" fn nc_open_memio(path: Str, mode: c_int, memio: *mut NcMem
     })
 }
 
-/// Closes a file and gives its bytes: in the memory it was opened in if it was only read, or is locked, else in memory of
-/// `malloc` that the caller frees.
+/// Closes a file and returns its bytes: in the memory from which it was opened if it was only read or is locked, else
+/// in memory from `malloc` that the caller frees.
 ///
 /// # Safety
 /// `memio` is null or one `NC_memio`, which is written.
 pub unsafe extern "C" fn nc_close_memio(ncid: c_int, memio: *mut NcMemio) -> c_int {
     answer(|| {
-        // The id must be right before the file is taken away.
+        // The id is checked before the file leaves the table.
         let mode = find_file(ncid)?.mode;
         let file = remove(ncid)?;
         if mode & (NC_INMEMORY | NC_DISKLESS) == 0 || memio.is_null() {

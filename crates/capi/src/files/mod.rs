@@ -1,4 +1,4 @@
-//! Files: the functions under this heading of `netcdf.h`, and those of `netcdf_mem.h`.
+//! Files: creation, opening, closing, modes and inquiry in `netcdf.h`, and the functions of `netcdf_mem.h`.
 
 pub(crate) mod close;
 pub(crate) mod cray;

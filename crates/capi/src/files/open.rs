@@ -1,4 +1,4 @@
-//! Making, opening and closing files, and the modes they are in.
+//! Creation and opening of files.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::open::ids::{insert, writer_of};
 use crate::open::paths::{location, path_of};
 use crate::user_formats::{self, OpenRequest};
 
-/// Fails for flags that exclude each other.
+/// Fails for mode flags that exclude each other.
 pub(crate) fn check_mode(mode: c_int) -> Result<()> {
     let all = |flags: c_int| mode & flags == flags;
     if all(NC_DISKLESS | NC_INMEMORY) || all(NC_DISKLESS | NC_MMAP) {
@@ -30,8 +30,8 @@ pub(crate) fn check_mode(mode: c_int) -> Result<()> {
     Ok(())
 }
 
-/// Returns the format that flags ask for. Without a flag it is the default that the program has set; else netCDF-4 for a name that asks for a Zarr
-/// store, and classic for all others.
+/// Returns the format that mode flags select. Without a flag, the format is the default that the program has set; else
+/// netCDF-4 if the name is that of a Zarr store, and classic for all other names.
 fn format_of(mode: c_int, is_zarr: impl FnOnce() -> bool) -> Result<Format> {
     let chosen = mode & (NC_NETCDF4 | NC_64BIT_OFFSET | NC_64BIT_DATA);
     let classic_model = mode & NC_CLASSIC_MODEL != 0;
@@ -49,12 +49,12 @@ fn format_of(mode: c_int, is_zarr: impl FnOnce() -> bool) -> Result<Format> {
     }
 }
 
-/// Stores the size of the blocks in which a file is said to be read: the reference tells it, nothing depends on it here.
+/// Stores the I/O block size that netCDF-C reports; nothing here depends on it.
 fn put_chunk_size(hint: Out<usize>) {
     const LEAST: usize = 256;
     const MOST: usize = 256 << 20;
     const USUAL: usize = 8192;
-    // SAFETY: C callers set the size that they wish before the call.
+    // SAFETY: C callers set the requested size before the call.
     if let Some(hint) = unsafe { hint.value() } {
         *hint = match *hint {
             ..LEAST => USUAL,
@@ -63,7 +63,7 @@ fn put_chunk_size(hint: Out<usize>) {
     }
 }
 
-/// Makes a file and gives its id.
+/// Creates a file and returns its id.
 pub(crate) fn create(
     path: Str,
     mode: c_int,
@@ -91,7 +91,7 @@ pub(crate) fn create(
         }
         let mut options = CreateOptions::format(format);
         options.clobber = mode & NC_NOCLOBBER == 0;
-        // A new file that is mapped stays in memory too, unless it is to persist.
+        // A new file with `NC_MMAP` is kept in memory, unless it is to persist.
         let mode = if mode & NC_MMAP != 0 { mode | NC_DISKLESS } else { mode };
         let file = if mode & (NC_DISKLESS | NC_INMEMORY) != 0 {
             in_memory::create(location, mode, &options)?
@@ -106,7 +106,7 @@ pub(crate) fn create(
     })
 }
 
-/// Opens a file and gives its id.
+/// Opens a file and returns its id.
 pub(crate) fn open(path: Str, mode: c_int, basepe: c_int, hint: Out<usize>, id: Out<c_int>) -> c_int {
     answer(|| {
         if path.is_null() {
@@ -144,7 +144,7 @@ pub(crate) fn open(path: Str, mode: c_int, basepe: c_int, hint: Out<usize>, id: 
     })
 }
 
-/// Opens a file or a store to be changed where it lies. Fails with `NC_EPERM` for the URL of a file.
+/// Opens a file or a store for changes in place. Fails with `NC_EPERM` for the URL of a file.
 fn edit(location: &Location) -> Result<Arc<FileMut>> {
     match path_of(location).and_then(writer_of) {
         Some(writer) => Ok(writer),

@@ -1,4 +1,4 @@
-//! Values with all that hangs from them, freed and copied for the caller.
+//! Freeing and copying of values with their strings and lists.
 
 use std::ffi::{c_int, c_void};
 
@@ -12,7 +12,7 @@ use crate::model::type_numbers::known_type;
 use crate::open::ids::find_enhanced;
 use crate::values::owned::{copy, reclaim};
 
-/// True if there are values to work on. Fails with `NC_EINVAL`.
+/// Checks the arguments; returns true if there are values. Fails with `NC_EINVAL`.
 pub(crate) fn check(ncid: c_int, ty: c_int, values: *const c_void, count: usize) -> Result<bool> {
     if ncid < 0 || ty <= 0 || (values.is_null() && count > 0) {
         return fail(Code::EINVAL, "values need an id, a type and memory");
@@ -20,10 +20,10 @@ pub(crate) fn check(ncid: c_int, ty: c_int, values: *const c_void, count: usize)
     Ok(count > 0)
 }
 
-/// Frees what hangs from values, but not the memory that they lie in.
+/// Frees the strings and lists of values, but not the memory of the values themselves.
 ///
 /// # Safety
-/// `values` is null or has `count` values of the type; what hangs from them is from `malloc`, or null.
+/// `values` is null or has `count` values of the type; their strings and lists are from `malloc`, or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_void, count: usize) -> c_int {
     answer(|| {
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_
             return Ok(());
         }
         if ty > c_int::from(Atomic::String.nc_type()) {
-            // Before it is asked whether there is such a type.
+            // The id is checked before the type.
             find_enhanced(ncid)?;
         }
         let (model, ty) = known_type(ncid, ty)?;
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn nc_reclaim_data(ncid: c_int, ty: c_int, values: *mut c_
     })
 }
 
-/// [`nc_reclaim_data`], and frees the memory that the values lie in.
+/// Frees values as [`nc_reclaim_data`] does, and their memory.
 ///
 /// # Safety
 /// `values` is as for [`nc_reclaim_data`], and from `malloc` itself.
@@ -60,10 +60,10 @@ pub unsafe extern "C" fn nc_reclaim_data_all(
     code
 }
 
-/// Checks what the caller gave, and copies.
+/// Checks the arguments, and copies values.
 ///
 /// # Safety
-/// That of [`copy`], but for null pointers.
+/// The contract of [`copy`]; in addition null pointers are allowed.
 unsafe fn copy_checked(
     ncid: c_int,
     ty: c_int,
@@ -82,7 +82,7 @@ unsafe fn copy_checked(
     unsafe { copy(&model, ty, values.cast(), place.cast(), count) }
 }
 
-/// Copies values, and all that hangs from them, into memory of the caller's.
+/// Copies values with their strings and lists into memory of the caller.
 ///
 /// # Safety
 /// `values` and `place` are null or have `count` values of the type, and do not overlap.
@@ -98,7 +98,8 @@ pub unsafe extern "C" fn nc_copy_data(
     answer(|| unsafe { copy_checked(ncid, ty, values, count, place) })
 }
 
-/// [`nc_copy_data`] into new memory, which the caller is given even where values could not be copied: it is zero there.
+/// Copies values as [`nc_copy_data`] does, into new memory. The caller gets the memory even after a failure; values
+/// that could not be copied are zero.
 ///
 /// # Safety
 /// `values` is null or has `count` values of the type.
@@ -117,10 +118,10 @@ pub unsafe extern "C" fn nc_copy_data_all(
         } else {
             allocate::<u8>(count.saturating_mul(model.size_of(known)))?
         };
-        // SAFETY: there is room for the copy; `values` is null or has `count` values of the type.
+        // SAFETY: the new memory has room for the copy; `values` is null or has `count` values of the type.
         let copied = unsafe { copy_checked(ncid, ty, values, count, new.cast()) };
         if place.is_null() {
-            // SAFETY: nobody else knows of the copy, which is whole, or zero from some value on.
+            // SAFETY: no other code refers to the copy, which is complete, or zero from some value on.
             unsafe {
                 reclaim(&model, known, new, count)?;
                 free(new);
@@ -132,14 +133,14 @@ pub unsafe extern "C" fn nc_copy_data_all(
     })
 }
 
-/// A function of `netcdf_aux.h` that is another name for one of `netcdf.h`.
+/// Defines a function of `netcdf_aux.h` that is an alias of one of `netcdf.h`.
 macro_rules! other_name {
     ($name:ident, $same:path, ($($argument:ident: $type:ty),*)) => {
         /// # Safety
-        /// That of the function of `netcdf.h`.
+        /// The contract of the function of `netcdf.h`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(ncid: c_int, ty: c_int, $($argument: $type),*) -> c_int {
-            // SAFETY: the other name has the contract of `$same`.
+            // SAFETY: an alias has the contract of `$same`.
             unsafe { $same(ncid, ty, $($argument),*) }
         }
     };

@@ -1,4 +1,4 @@
-//! Values of any type as a text for people who look for a mistake: `nc_dump_data`.
+//! Values of any type as text for debugging: `nc_dump_data`.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io::Write;
@@ -14,10 +14,10 @@ use crate::given_away::copies::{check, other_name};
 use crate::model::type_numbers::known_type;
 use crate::values::owned::read_list;
 
-/// Writes values one behind the other.
+/// Writes consecutive values.
 ///
 /// # Safety
-/// There are `count` values of the type.
+/// `values` has `count` values of the type.
 pub(crate) unsafe fn dump(
     model: &Model,
     ty: Type,
@@ -30,7 +30,7 @@ pub(crate) unsafe fn dump(
         if at > 0 {
             to.push(b' ');
         }
-        // SAFETY: it is one of the values.
+        // SAFETY: the pointer is to one of the values.
         unsafe {
             let value = values.add(at * size);
             match ty {
@@ -43,12 +43,12 @@ pub(crate) unsafe fn dump(
 }
 
 /// # Safety
-/// There is a value of the type.
+/// `value` points to a value of the type.
 unsafe fn dump_atomic(ty: Atomic, value: *const u8, to: &mut Vec<u8>) -> Result<()> {
     /// # Safety
-    /// There is a value of the type.
+    /// `value` points to a value of the type.
     unsafe fn read<T>(value: *const u8) -> T {
-        // SAFETY: `value` is one value of a type of this size, perhaps not aligned.
+        // SAFETY: `value` points to a value of a type of this size, possibly unaligned.
         unsafe { value.cast::<T>().read_unaligned() }
     }
     // SAFETY: `value` is one value of the type; a string is null or ends in a zero byte.
@@ -65,7 +65,7 @@ unsafe fn dump_atomic(ty: Atomic, value: *const u8, to: &mut Vec<u8>) -> Result<
             Atomic::Float => real(read::<f32>(value).into()),
             Atomic::Double => real(read::<f64>(value)),
             Atomic::Char => {
-                // The text ends at a zero byte in the reference too.
+                // The text ends at a zero byte, as in netCDF-C.
                 match read::<u8>(value) {
                     0 => to.push(b'\''),
                     byte => to.extend([b'\'', byte, b'\'']),
@@ -85,7 +85,7 @@ unsafe fn dump_atomic(ty: Atomic, value: *const u8, to: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// As C writes it with `%f`. The reference ends numbers after 127 characters.
+/// Formats a real as C does with `%f`. netCDF-C truncates numbers after 127 characters.
 fn real(value: f64) -> String {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_nan() {
@@ -98,7 +98,7 @@ fn real(value: f64) -> String {
 }
 
 /// # Safety
-/// There is a value of the type.
+/// `value` points to a value of the type.
 unsafe fn dump_user(model: &Model, class: &Class, value: *const u8, to: &mut Vec<u8>) -> Result<()> {
     // SAFETY: `value` is one value of the type; a field lies within its compound.
     unsafe {
@@ -133,7 +133,7 @@ unsafe fn dump_user(model: &Model, class: &Class, value: *const u8, to: &mut Vec
 }
 
 /// # Safety
-/// There is a value of the compound type that has the field.
+/// `value` points to a value of the compound type that has the field.
 unsafe fn dump_field(model: &Model, field: &Field, value: *const u8, to: &mut Vec<u8>) -> Result<()> {
     let shape: Vec<_> = field.shape.iter().map(usize::to_string).collect();
     to.extend(field.name.as_bytes());
@@ -146,7 +146,7 @@ fn append(to: &mut Vec<u8>, what: std::fmt::Arguments<'_>) {
     to.write_fmt(what).expect("a vector takes everything");
 }
 
-/// Gives the text up to where values could be written, in memory of `malloc`.
+/// Returns the text of values, in memory from `malloc`; after an error, the text up to the failing value.
 ///
 /// # Safety
 /// `values` is null or has `count` values of the type.

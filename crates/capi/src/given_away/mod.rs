@@ -1,4 +1,4 @@
-//! Memory that the library gave away and the caller gives back: strings and lists.
+//! Memory that the library allocated for the caller and the caller returns: strings and lists.
 
 pub(crate) mod copies;
 pub(crate) mod dump;
@@ -20,14 +20,14 @@ pub unsafe extern "C" fn nc_free_string(count: usize, strings: *mut *mut c_char)
             return fail(Code::EINVAL, "the strings are a null pointer");
         }
         for at in 0..count {
-            // SAFETY: there are `count` strings from `malloc`, as the function says.
+            // SAFETY: `strings` has `count` strings from `malloc`, as the function says.
             unsafe { free(*strings.add(at)) };
         }
         Ok(())
     })
 }
 
-/// Frees the elements of a list that hold no memory themselves.
+/// Frees the elements of a list; the elements must not own memory.
 ///
 /// # Safety
 /// `vlen` is null or one list; its elements are from `malloc`, or null.
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn nc_free_vlen(vlen: *mut NcVlen) -> c_int {
     unsafe { nc_free_vlens(1, vlen) }
 }
 
-/// [`nc_free_vlen`] for several.
+/// Frees several lists as [`nc_free_vlen`] does.
 ///
 /// # Safety
 /// `vlens` is null or has `count` lists; their elements are from `malloc`, or null.
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn nc_free_vlens(count: usize, vlens: *mut NcVlen) -> c_in
             return fail(Code::EINVAL, "the lists are a null pointer");
         }
         for at in 0..count {
-            // SAFETY: there are `count` lists, their elements from `malloc`, as the function says.
+            // SAFETY: `vlens` has `count` lists, whose elements are from `malloc`, as the function says.
             unsafe { free((*vlens.add(at)).values) };
         }
         Ok(())

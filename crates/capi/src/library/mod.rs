@@ -1,4 +1,4 @@
-//! The library itself: version, texts of codes, defaults.
+//! The library itself: version, texts of error codes, settings.
 
 pub(crate) mod parallel;
 pub(crate) mod settings;
@@ -12,7 +12,8 @@ use crate::abi::answer::{answer, give};
 use crate::abi::constants::NC_NOERR;
 use crate::abi::forks::ProcessMutex;
 
-/// The release of netCDF-C whose interface this is, in the form its users take apart: version, " of ", a time, " $".
+/// Release of netCDF-C whose interface this library has, in the form that programs parse: version, " of ", a time, "
+/// $".
 const VERSION: &std::ffi::CStr = c"4.10.1 of Oct 22 2026 00:00:00 $";
 
 #[unsafe(no_mangle)]
@@ -20,16 +21,16 @@ pub extern "C" fn nc_inq_libvers() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// The texts of codes that were asked for.
+/// Texts of the codes requested so far.
 type Texts = Option<HashMap<c_int, &'static std::ffi::CStr>>;
 
 static TEXTS: ProcessMutex<Texts> = ProcessMutex::new(None);
 
-/// The text stays valid as long as the process.
+/// Returns the text of a code. The text is valid until the process ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_strerror(code: c_int) -> *const c_char {
     give(c"Unknown Error".as_ptr(), || {
-        // There are some two hundred codes with texts of their own; all others share one.
+        // About two hundred codes have their own text; all others share one.
         let text = if code == NC_NOERR { "No error".to_string() } else { Code(code).text() };
         if text == "Unknown Error" {
             return Ok(c"Unknown Error".as_ptr());
@@ -42,13 +43,13 @@ pub extern "C" fn nc_strerror(code: c_int) -> *const c_char {
     })
 }
 
-/// There is nothing to initialize.
+/// Does nothing: the library needs no initialization.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_initialize() -> c_int {
     NC_NOERR
 }
 
-/// Ends the codecs of plugins. Open files stay open, and are closed by `nc_close`.
+/// Finalizes the codecs of plugins. Open files stay open until `nc_close`.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_finalize() -> c_int {
     answer(|| {
@@ -57,7 +58,7 @@ pub extern "C" fn nc_finalize() -> c_int {
     })
 }
 
-/// There is no log.
+/// Does nothing: the library has no log.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_log_level(_level: c_int) -> c_int {
     NC_NOERR
@@ -69,11 +70,11 @@ mod tests {
 
     #[test]
     fn the_version_is_in_the_form_of_the_reference() {
-        // SAFETY: it is a text of the library.
+        // SAFETY: the pointer is to a static text of the library.
         let text = unsafe { std::ffi::CStr::from_ptr(nc_inq_libvers()) }.to_str().unwrap();
         let (version, made) = text.split_once(" of ").unwrap();
         assert_eq!(version, "4.10.1");
-        // As `__DATE__` and `__TIME__` give it.
+        // In the form of `__DATE__` and `__TIME__`.
         let parts: Vec<&str> = made.split(' ').collect();
         assert_eq!((parts.len(), parts[4], parts[3].split(':').count()), (5, "$", 3));
     }

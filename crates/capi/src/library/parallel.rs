@@ -1,4 +1,4 @@
-//! The functions of `netcdf_par.h`, as a library without MPI answers them: whatever is asked for.
+//! Functions of `netcdf_par.h`, which always fail: this library has no MPI.
 
 use std::ffi::c_int;
 

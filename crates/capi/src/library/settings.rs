@@ -1,4 +1,4 @@
-//! Settings as keys and values: those of the files of `ferrocdf::run_control`, and those that programs set.
+//! Settings as keys and values: from the files of `ferrocdf::run_control`, and set by programs.
 
 use std::ffi::{c_char, c_int};
 
@@ -10,7 +10,7 @@ use crate::abi::memory::copy_of_text;
 use crate::abi::pointers::Str;
 use crate::open::settings::setting;
 
-/// Gives the value of a key in memory of `malloc`; null if it has none.
+/// Returns the value of a key in memory from `malloc`; null if it has none.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_rc_get(key: Str) -> *mut c_char {
     give(std::ptr::null_mut(), || {
@@ -22,7 +22,7 @@ pub extern "C" fn nc_rc_get(key: Str) -> *mut c_char {
     })
 }
 
-/// Gives a key a value, for this process.
+/// Sets the value of a key for this process.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_rc_set(key: Str, value: Str) -> c_int {
     answer(|| {
@@ -37,7 +37,7 @@ pub extern "C" fn nc_rc_set(key: Str, value: Str) -> c_int {
 mod tests {
     use crate::tests::c::{nc_rc_get, nc_rc_set};
 
-    /// No other test has settings.
+    /// No other test changes settings.
     #[test]
     fn settings_are_kept() {
         let key = c"FERROCDF.TEST".as_ptr();

@@ -1,4 +1,4 @@
-//! What the ids of dimensions, variables and owners of attributes stand for in a model.
+//! Lookup of the dimensions, variables and attribute owners of a model by their ids.
 
 use std::ffi::c_int;
 
@@ -16,7 +16,7 @@ pub(crate) fn dimension(model: &Model, id: c_int) -> Result<DimId> {
     }
 }
 
-/// Returns a variable with an id in a group. Fails with `NC_ENOTVAR`.
+/// Returns the variable with an id in a group. Fails with `NC_ENOTVAR`.
 pub(crate) fn variable(model: &Model, group: GroupId, varid: c_int) -> Result<VarId> {
     let found = usize::try_from(varid).ok().and_then(|at| model.group(group).vars.get(at));
     found.copied().map_or_else(|| fail(Code::ENOTVAR, format!("no variable has the id {varid}")), Ok)
@@ -30,13 +30,13 @@ pub(crate) fn owner(model: &Model, group: GroupId, varid: c_int) -> Result<Owner
     }
 }
 
-/// Returns the attributes of an owner. Fails if they cannot be read.
+/// Returns the attributes of an owner. Fails if they are unreadable.
 pub(crate) fn attrs(model: &Model, owner: Owner) -> Result<&Attrs> {
     let attrs = model.attrs(owner);
     attrs.failure().map_or(Ok(attrs), |error| Err(error.clone()))
 }
 
-/// Fails with `NC_EGLOBAL` where only a variable makes sense.
+/// Fails with `NC_EGLOBAL` for `NC_GLOBAL`, in calls that need a variable.
 pub(crate) fn check_not_global(varid: c_int) -> Result<()> {
     if varid == NC_GLOBAL { fail(Code::EGLOBAL, "NC_GLOBAL is no variable") } else { Ok(()) }
 }

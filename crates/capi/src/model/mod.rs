@@ -1,4 +1,4 @@
-//! What ids, names and numbers of C stand for in a model.
+//! Lookup of model objects by ids, names and type numbers of C.
 
 pub(crate) mod entities;
 pub(crate) mod names;

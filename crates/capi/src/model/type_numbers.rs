@@ -1,4 +1,5 @@
-//! Types of the model and their numbers in C: those of `netcdf.h` for atomic types, and from 32 on those that files define.
+//! Conversion between types of the model and type numbers in C: the numbers of `netcdf.h` for atomic types, and from 32
+//! on those of user-defined types.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::open::ids::find_enhanced;
 /// `NC_FIRSTUSERTYPEID`
 const FIRST_USER_TYPE: c_int = 32;
 
-/// Returns the type with a number, whether or not a file has it. Fails with `NC_EBADTYPE`.
+/// Returns the type with a number, even if no file has it. Fails with `NC_EBADTYPE`.
 pub(crate) fn type_of(number: c_int) -> Result<Type> {
     if number >= FIRST_USER_TYPE {
         return Ok(Type::User(TypeId((number - FIRST_USER_TYPE) as u32)));
@@ -31,7 +32,7 @@ pub(crate) fn number_of(ty: Type) -> c_int {
     }
 }
 
-/// Returns the type that a file defines under a number. Fails with `NC_EBADTYPE`.
+/// Returns the user-defined type of a file with a number. Fails with `NC_EBADTYPE`.
 pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
     match type_of(number)? {
         Type::User(id) if id.index() < model.types().len() => Ok(id),
@@ -39,7 +40,7 @@ pub(crate) fn user_type(model: &Model, number: c_int) -> Result<TypeId> {
     }
 }
 
-/// Returns the type with a number, and the model that says what it is.
+/// Returns the type with a number, and the model that defines it.
 pub(crate) fn known_type(ncid: c_int, number: c_int) -> Result<(Arc<Model>, Type)> {
     let ty = type_of(number)?;
     if let Type::Atomic(_) = ty {

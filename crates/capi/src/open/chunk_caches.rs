@@ -1,5 +1,6 @@
-//! Chunk caches, and what the program wishes for files to come: the process has one set of wishes, and each netCDF-4 file
-//! has the caches of its variables. Nothing but the answers of `nc_get_…` depends on a chunk cache.
+//! Chunk cache settings, and settings for files opened later: the process has one set of settings, and each netCDF-4
+//! file has those of its variables. A chunk cache setting affects only the results of `nc_get_chunk_cache` and
+//! `nc_get_var_chunk_cache`.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -11,7 +12,7 @@ use ferrocdf::{Model, SpaceOptions, VarId};
 
 use crate::abi::forks::ProcessMutex;
 
-/// A chunk cache: bytes, places for chunks, and how much chunks that were used up are preferred to leave it.
+/// Chunk cache setting: size in bytes, number of slots, and preference for evicting fully used chunks.
 #[derive(Clone, Copy)]
 pub(crate) struct Cache {
     pub(crate) size: usize,
@@ -19,29 +20,29 @@ pub(crate) struct Cache {
     pub(crate) preemption: f32,
 }
 
-/// The cache of the process before any wish, as netCDF-C 4.10.1 has it. That release was to enlarge it for variables with
-/// chunks that do not fit, but for its own default it does not.
+/// Default of the process, as in netCDF-C 4.10.1. That release intends to enlarge the cache for variables with large
+/// chunks, but does not do so for its own default.
 pub(crate) const USUAL: Cache = Cache { size: 64 << 20, places: 1000, preemption: 0.75 };
 
-/// The cache that HDF5 2 has for a dataset that is not in chunks.
+/// Setting that HDF5 2 reports for a dataset that is not chunked.
 const NOT_CHUNKED: Cache = Cache { size: 8 << 20, places: 8191, preemption: 0.75 };
 
-/// Bits of a word.
+/// Number of bits of a word.
 const BITS: usize = u64::BITS as usize;
 
-/// What is wished for files to come.
+/// Settings for files opened later.
 pub(crate) struct Wishes {
     pub(crate) cache: Cache,
-    /// Bytes from which on objects are aligned, and to what.
+    /// Size from which on objects are aligned, and alignment, in bytes.
     pub(crate) alignment: (c_int, c_int),
-    /// Bytes of a block of metadata; 0 leaves it to the format.
+    /// Size of a metadata block in bytes; 0 is the default of the format.
     pub(crate) metadata: usize,
 }
 
 static WISHES: ProcessMutex<Wishes> =
     ProcessMutex::new(Wishes { cache: USUAL, alignment: (0, 0), metadata: 0 });
 
-/// Returns the options of space for files that are opened from now on.
+/// Returns the space options for files that are opened from now on.
 pub(crate) fn space() -> SpaceOptions {
     let wishes = wishes();
     let mut space = SpaceOptions::default();
@@ -60,15 +61,15 @@ pub(crate) fn wishes() -> MutexGuard<'static, Wishes> {
     WISHES.lock()
 }
 
-/// The chunk caches of the variables of a netCDF-4 file.
+/// Chunk cache settings of the variables of a netCDF-4 file.
 pub(crate) struct FileCaches {
-    /// The cache of the process when the file was opened, which its variables have.
+    /// Setting of the process when the file was opened; the default of the variables that it had then.
     at_open: Cache,
-    /// How many variables were in the file then.
+    /// Number of variables when the file was opened.
     count: usize,
-    /// A bit for each of them: whether a program asked for anything of it.
+    /// One bit per such variable: set if a program has inquired about the variable.
     asked: Box<[AtomicU64]>,
-    /// What was wished for variables.
+    /// Settings of single variables.
     wished: Mutex<HashMap<VarId, Cache>>,
 }
 
@@ -78,7 +79,7 @@ impl FileCaches {
         FileCaches { at_open: wishes().cache, count, asked, wished: Mutex::default() }
     }
 
-    /// Notes that a program asked for something of a variable: from then on the reference knows how it is stored.
+    /// Records that a program inquired about a variable: from then on netCDF-C knows its storage.
     pub(crate) fn set_asked(&self, var: VarId) {
         let (word, bit) = (self.asked.get(var.index() / BITS), 1 << (var.index() % BITS));
         if let Some(word) = word
@@ -88,8 +89,8 @@ impl FileCaches {
         }
     }
 
-    /// Returns the cache of a variable: what was wished, else that of the process, but for what the file stores otherwise than in
-    /// chunks, as soon as something of it was asked for.
+    /// Returns the cache setting of a variable: its own, else that of the process. After an inquiry, a variable that is
+    /// not chunked has the setting of HDF5 for such datasets.
     pub(crate) fn get(&self, model: &Model, var: VarId) -> Cache {
         if let Some(&wished) = self.wished().get(&var) {
             return wished;

@@ -1,4 +1,4 @@
-//! What is known of an open file: the file itself, how the caller opened it, and in which mode the caller sees it.
+//! State of an open file: the file itself, the arguments with which it was opened, and the mode that the caller sees.
 
 use std::collections::HashSet;
 use std::ffi::{c_int, c_void};
@@ -13,17 +13,17 @@ use crate::abi::constants::{NC_CLASSIC_MODEL, NC_NETCDF4, format_flags};
 use crate::abi::memory::free;
 use crate::open::chunk_caches::{self, FileCaches};
 
-/// A file with an id.
+/// Open file with an id.
 pub(crate) struct OpenFile {
-    /// The path or the URL it was opened with.
+    /// Path or URL with which the file was opened.
     pub(crate) location: Location,
-    /// The flags it was opened with, and those of its format, as `nc_inq_format_extended` tells them.
+    /// Flags with which the file was opened, and the flags of its format, as `nc_inq_format_extended` returns them.
     pub(crate) mode: c_int,
-    /// What a file in memory does with its bytes when it is closed.
+    /// Action on the bytes of a file in memory at the close.
     pub(crate) at_close: AtClose,
-    /// The memory that the caller gave and that it gets back.
+    /// Memory that the caller passed and gets back.
     pub(crate) given: Option<GivenMemory>,
-    /// The chunk caches that variables of a netCDF-4 file have.
+    /// Chunk cache settings of the variables of a netCDF-4 file.
     pub(crate) caches: FileCaches,
     pub(crate) access: FileAccess,
     /// True for a file of a classic format.
@@ -32,57 +32,56 @@ pub(crate) struct OpenFile {
     state: Mutex<DefineState>,
 }
 
-/// How a file is open.
+/// Access to an open file.
 pub(crate) enum FileAccess {
     Read(File),
     /// Shared by all openings of one netCDF-4 file for writing in this process.
     Write(Arc<FileMut>),
 }
 
-/// What is done with the bytes of a file when it is closed.
+/// Action on the bytes of a file at the close.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AtClose {
-    /// They are where they belong, or nobody wants them.
+    /// No action: the bytes are in their place, or are discarded.
     Nothing,
-    /// A file in memory is written to its path (`NC_PERSIST`).
+    /// Writes a file in memory to its path (`NC_PERSIST`).
     Persist,
 }
 
-/// Memory that a caller gave. What is read from it, and written, is a copy; a file that may be written is brought back
-/// when it is closed. The caller gets the memory back from `nc_close_memio`; it is freed when the file is closed
-/// otherwise, unless it is locked.
+/// Memory that a caller passed. The file works on a copy; a writable file is copied back at the close. `nc_close_memio`
+/// returns the memory to the caller; any other close frees it, unless it is locked.
 pub(crate) struct GivenMemory {
-    /// Null once it was given back.
+    /// Null after the memory was returned to the caller.
     pub(crate) memory: AtomicPtr<c_void>,
     pub(crate) size: usize,
-    /// Whether it is freed if it was not given back.
+    /// True if the memory is freed unless it was returned.
     pub(crate) ours: AtomicBool,
 }
 
 impl Drop for GivenMemory {
     fn drop(&mut self) {
         if *self.ours.get_mut() {
-            // SAFETY: the caller gave it away, it is from `malloc`, as the function says, or null.
+            // SAFETY: the memory belongs to the library, and is from `malloc`, as `nc_open_memio` says, or null.
             unsafe { free(*self.memory.get_mut()) };
         }
     }
 }
 
-/// What calls change that define. Its lock makes each of them one step.
+/// State that defining calls change. Its lock makes each such call atomic.
 pub(crate) struct DefineState {
-    /// Made by `nc_create` and never out of define mode: aborting removes it.
+    /// True for a file from `nc_create` that has never left define mode: an abort removes it.
     pub(crate) is_new: bool,
-    /// Whether variables to come are not filled.
+    /// True if new variables are not filled.
     pub(crate) no_fill: bool,
-    /// How many variables and user-defined types are in the file: how these are stored is decided.
+    /// Number of variables and of user-defined types in the file: their storage can no longer change.
     stored: (usize, usize),
-    /// Variables of netCDF-4 files that are taken to have values, so that their fill value is decided: those that were
-    /// there when the file was opened, and these.
+    /// Variables of netCDF-4 files that count as written, so that their fill value can no longer change: the number of
+    /// leading variables that existed when the file was opened, and a set of others.
     written: (usize, HashSet<VarId>),
 }
 
 impl DefineState {
-    /// Takes note that the file says all that the model says.
+    /// Records that all definitions of the model are in the file.
     pub(crate) fn all_stored(&mut self, model: &Model) {
         self.stored = (model.vars().len(), model.types().len());
     }
@@ -110,7 +109,7 @@ impl DefineState {
         matches!(ty, Type::User(id) if id.index() < self.stored.1) || matches!(ty, Type::Atomic(_))
     }
 
-    /// Fails for types that are to be made and have nothing in them.
+    /// Fails for new types without members.
     pub(crate) fn check_types(&self, model: &Model) -> Result<()> {
         for ty in model.types().iter().skip(self.stored.1) {
             let code = match &ty.class {
@@ -123,7 +122,7 @@ impl DefineState {
         Ok(())
     }
 
-    /// Takes note that a variable has values.
+    /// Records that a variable has values.
     pub(crate) fn set_written(&mut self, var: VarId) {
         self.written.1.insert(var);
     }
@@ -150,7 +149,7 @@ impl OpenFile {
         let stored = file.look(|model| (model.vars().len(), model.types().len()));
         OpenFile {
             location,
-            // That a file keeps to the classic model is told of new ones only.
+            // The flag of the classic model is reported for new files only.
             mode: (mode & !NC_NETCDF4) | (format_flags(format) & if is_new { !0 } else { !NC_CLASSIC_MODEL }),
             caches: FileCaches::new(stored.0),
             at_close: AtClose::Nothing,
@@ -167,7 +166,7 @@ impl OpenFile {
         }
     }
 
-    /// Returns the file, to be read.
+    /// Returns the file for reading.
     pub(crate) fn file(&self) -> &File {
         match &self.access {
             FileAccess::Read(file) => file,
@@ -175,7 +174,7 @@ impl OpenFile {
         }
     }
 
-    /// Returns the file, to be written. Fails with `NC_EPERM`.
+    /// Returns the file for writing. Fails with `NC_EPERM` if it is open for reading only.
     pub(crate) fn writable(&self) -> Result<&FileMut> {
         match &self.access {
             FileAccess::Write(file) => Ok(file),
@@ -192,12 +191,13 @@ impl OpenFile {
         matches!(self.access, FileAccess::Write(_))
     }
 
-    /// Returns the model, changes of define mode included.
+    /// Returns the model, including the changes of define mode.
     pub(crate) fn model(&self) -> Arc<Model> {
         self.file().model()
     }
 
-    /// Locks the state, so that other calls that define wait. Nothing panics half-way through a change of the state.
+    /// Locks the state, so that other defining calls wait. Poison is ignored: no panic leaves a half-made change of the
+    /// state.
     pub(crate) fn state(&self) -> MutexGuard<'_, DefineState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -206,7 +206,7 @@ impl OpenFile {
         self.defining.load(Ordering::Acquire)
     }
 
-    /// Enters or leaves define mode, in the eyes of the caller.
+    /// Enters or leaves define mode as the caller sees it.
     pub(crate) fn set_defining(&self, defining: bool) {
         self.defining.store(defining, Ordering::Release);
     }
@@ -216,14 +216,13 @@ impl OpenFile {
         if self.is_defining() { fail(Code::EINDEFINE, "the file is in define mode") } else { Ok(()) }
     }
 
-    /// True if the file enters and leaves define mode by itself, as calls need it: netCDF-4 files that are not held to
-    /// the classic model.
+    /// True if the file enters and leaves define mode implicitly: netCDF-4 files that do not keep to the classic model.
     pub(crate) fn is_free(&self) -> bool {
         self.file().format().is_enhanced()
     }
 
-    /// Enters define mode where that is free. Fails with `NC_ENOTINDEFINE` where it is not, and with `NC_EPERM` for
-    /// netCDF-4 files that are only read.
+    /// Enters define mode in files that do so implicitly. Fails with `NC_ENOTINDEFINE` for other files in data mode,
+    /// and with `NC_EPERM` for netCDF-4 files that are open for reading only.
     pub(crate) fn check_define_mode(&self) -> Result<()> {
         if self.is_classic() || self.is_defining() {
             return self.check_defining();
@@ -242,7 +241,7 @@ impl OpenFile {
     }
 }
 
-/// Returns the options with which files that are cut off are read as the reference reads them: missing bytes are zero.
+/// Returns the options for reading truncated files as netCDF-C does: missing bytes are zero.
 pub(crate) fn lenient_options() -> OpenOptions {
     OpenOptions::default().allow_missing(u64::MAX)
 }

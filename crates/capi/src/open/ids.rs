@@ -1,7 +1,7 @@
 //! Open files and their ids.
 //!
-//! An id is a position in the table of [`crate::open::table`], shifted by 16 bits as in the reference; the low bits are for
-//! groups. A position is free again once its file is closed, and the first free one is taken.
+//! An id is a position in the table of [`crate::open::table`], shifted by 16 bits as in netCDF-C; the low bits are the
+//! group. A position becomes free when its file is closed; a new file takes the first free position.
 
 use std::ffi::c_int;
 use std::os::unix::fs::MetadataExt;
@@ -17,12 +17,12 @@ use crate::open::paths::path_of;
 use crate::open::table::{self, GROUP_BITS, POSITIONS, PinnedFile, RemovedFile};
 use crate::user_formats;
 
-/// Asks the model of the file with an id, and for its group.
+/// Calls `question` with the model and group of an id. Fails with `NC_EBADID`.
 pub(crate) fn ask<R>(ncid: c_int, question: impl FnOnce(&Model, GroupId) -> Result<R>) -> Result<R> {
     ask_of(ncid, |_, model, group| question(model, group))
 }
 
-/// Asks like [`ask`], and hands over the file too.
+/// Calls `question` as [`ask`] does, and passes the file too.
 pub(crate) fn ask_of<R>(
     ncid: c_int,
     question: impl FnOnce(&OpenFile, &Model, GroupId) -> Result<R>,
@@ -36,7 +36,7 @@ pub(crate) fn ask_of<R>(
     })
 }
 
-/// Returns the file with an id, if it is the root group that is meant: for calls that look no further.
+/// Returns the file with an id, if the id is that of the root group. For the fast path.
 pub(crate) fn find_root(ncid: c_int) -> Option<PinnedFile> {
     if group_in(ncid) != GroupId::ROOT {
         return None;
@@ -65,7 +65,7 @@ pub(crate) fn find(ncid: c_int) -> Result<(PinnedFile, GroupId)> {
     Ok((file, group))
 }
 
-/// Returns the file with an id, whichever group of it is meant. Fails with `NC_EBADID`.
+/// Returns the file with an id of any of its groups. Fails with `NC_EBADID`.
 pub(crate) fn find_file(ncid: c_int) -> Result<PinnedFile> {
     find(ncid).map(|(file, _)| file)
 }
@@ -75,7 +75,7 @@ pub(crate) fn group_id(ncid: c_int, group: GroupId) -> c_int {
     ((ncid as u32 >> GROUP_BITS << GROUP_BITS) | group.0) as c_int
 }
 
-/// Gives a file an id. Fails with `NC_ENOMEM` if all are taken.
+/// Assigns an id to a file. Fails with `NC_ENOMEM` if all ids are in use.
 pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
     match table::insert(file, POSITIONS - user_formats::ids_taken()) {
         Some(at) => Ok((at << GROUP_BITS) as c_int),
@@ -83,8 +83,8 @@ pub(crate) fn insert(file: OpenFile) -> Result<c_int> {
     }
 }
 
-/// Returns the writer of a netCDF-4 file that is already open for writing in this process, if the file at a path is one: two
-/// writers of one file would not know of each other.
+/// Returns the writer of a netCDF-4 file if the file at a path is already open for writing in this process: two
+/// separate writers of one file would not see each other's changes.
 pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
     let place = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
     let wanted = place(path)?;
@@ -100,9 +100,9 @@ pub(crate) fn writer_of(path: &Path) -> Option<Arc<FileMut>> {
     })
 }
 
-/// Takes a file from the table. Fails with `NC_EBADID`.
+/// Removes a file from the table. Fails with `NC_EBADID`.
 ///
-/// Calls that are under way on other threads end first, so that the bytes they write are in the file when it is closed.
+/// Waits for running calls on other threads, so that their bytes are in the file when it is closed.
 pub(crate) fn remove(ncid: c_int) -> Result<RemovedFile> {
     table::remove(position(ncid)).ok_or_else(|| bad_id(ncid))
 }
@@ -111,7 +111,8 @@ fn bad_id(ncid: c_int) -> Error {
     Error::new(Code::EBADID, format!("no open file has the id {ncid}"))
 }
 
-/// Returns the file and group with an id, for what classic files do not have. Fails with `NC_ENOTNC4` for those.
+/// Returns the file and group with an id, for features that classic files do not have. Fails with `NC_ENOTNC4` for
+/// classic files.
 pub(crate) fn find_enhanced(ncid: c_int) -> Result<(PinnedFile, GroupId)> {
     let (file, group) = find(ncid)?;
     if file.is_classic() {

@@ -1,4 +1,4 @@
-//! Open files: paths, the table, ids, and what is known of a file.
+//! Open files: paths, the table, ids, and the state of each file.
 
 pub(crate) mod chunk_caches;
 pub(crate) mod file;

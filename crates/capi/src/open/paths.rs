@@ -1,4 +1,4 @@
-//! Paths and URLs as C callers write them.
+//! Paths and URLs from C callers.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use crate::abi::answer::fail;
 use crate::abi::forks;
 use crate::abi::pointers::Str;
 
-/// Returns the location a caller means: blanks before it are not part of it, and a `file:` URL is the path in it.
+/// Parses the location of a caller: leading blanks are ignored, and a `file:` URL gives its path.
 pub(crate) fn location(path: Str) -> Result<Location> {
     let location = Location::parse(path.bytes()?.trim_ascii_start())?;
     if path_of(&location).is_some_and(|path| path.as_os_str().is_empty()) {
@@ -21,7 +21,7 @@ pub(crate) fn location(path: Str) -> Result<Location> {
     Ok(location)
 }
 
-/// Returns the path of a file of the system; `None` for a URL.
+/// Returns the path of a local file; `None` for other locations.
 pub(crate) fn path_of(location: &Location) -> Option<&Path> {
     match location {
         Location::Path(path) => Some(path),
@@ -29,7 +29,7 @@ pub(crate) fn path_of(location: &Location) -> Option<&Path> {
     }
 }
 
-/// Returns the path or the URL of a location, as `nc_inq_path` gives it.
+/// Returns the path or URL of a location, as `nc_inq_path` returns it.
 pub(crate) fn text_of(location: &Location) -> Vec<u8> {
     match location {
         Location::Url(url) => url.to_string().into_bytes(),
@@ -37,7 +37,7 @@ pub(crate) fn text_of(location: &Location) -> Vec<u8> {
     }
 }
 
-/// Returns bytes as a path of the system.
+/// Converts bytes to a path.
 pub(crate) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }

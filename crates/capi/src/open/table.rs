@@ -1,9 +1,9 @@
 //! The table of open files: a call finds its file with one atomic increment, and no lock.
 //!
-//! Each position has a pointer and a count of calls that use the file (its *pins*). A call increments the count before it
-//! loads the pointer; a close replaces the pointer before it loads the count. All four are sequentially consistent, so a
-//! close that reads 0 knows that no call has the pointer, and none gets it later. Positions lie in cache lines of their
-//! own: threads on different files share none.
+//! Each position has a pointer and a count of calls that use the file (its *pins*). A call increments the count before
+//! it loads the pointer; a close replaces the pointer before it loads the count. All four operations are sequentially
+//! consistent, so after a close has read 0, no call has the pointer, and no call gets it later. Each position has a
+//! cache line of its own, so threads on different files share none.
 
 use std::ops::Deref;
 use std::ptr::{self, null_mut};
@@ -15,37 +15,38 @@ use std::time::{Duration, Instant};
 use crate::abi::forks::ProcessMutex;
 use crate::open::file::OpenFile;
 
-/// Bits of an id that are for groups.
+/// Number of bits of an id that are the group.
 pub(crate) const GROUP_BITS: u32 = 16;
-/// The most files open at once, plus one: position 0 is never taken.
+/// Largest number of open files, plus one: position 0 is never used.
 pub(crate) const POSITIONS: usize = 1 << 15;
 
-/// How long a close waits for calls on other threads.
+/// Longest time that a close waits for calls on other threads.
 const MOST_WAITING: Duration = Duration::from_secs(10);
 
-/// A position of the table.
+/// Position of the table.
 #[repr(align(64))]
 struct TablePosition {
-    /// The file; null if there is none, [`closing`] while its close waits for calls.
+    /// Pointer to the file; null if there is none, [`closing`] while the close waits for calls.
     file: AtomicPtr<OpenFile>,
-    /// How many calls use the file, or are about to find that there is none.
+    /// Number of calls that use the file, or are about to find that there is none.
     pins: AtomicUsize,
 }
 
-/// All positions. Memory of those that were never used is never touched.
+/// All positions. The memory of positions that were never used is never touched.
 static SLOTS: [TablePosition; POSITIONS] =
     [const { TablePosition { file: AtomicPtr::new(null_mut()), pins: AtomicUsize::new(0) } }; POSITIONS];
 
-/// Held while a file gets a position or loses it. The number is the first position that was never used.
+/// Lock for adding and removing files. The number is the first position that was never used.
 static CHANGES: ProcessMutex<usize> = ProcessMutex::with_child(1, forget_calls);
 
-/// Threads share files through the pointers of the table, which the compiler does not check.
+/// Threads share files through raw pointers, which the compiler does not check; so this checks that files may be
+/// shared.
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<OpenFile>();
 };
 
-/// Marks a position whose file is being closed. It is the address of no file.
+/// Returns the mark of a position whose file is being closed. It is not the address of a file.
 fn closing() -> *mut OpenFile {
     ptr::dangling_mut()
 }
@@ -58,7 +59,7 @@ fn lock() -> MutexGuard<'static, usize> {
     CHANGES.lock()
 }
 
-/// A file that a call uses: it is not closed meanwhile.
+/// File in use by a call; it is not closed while this guard lives.
 pub(crate) struct PinnedFile {
     slot: &'static TablePosition,
     file: ptr::NonNull<OpenFile>,
@@ -68,7 +69,7 @@ impl Deref for PinnedFile {
     type Target = OpenFile;
 
     fn deref(&self) -> &OpenFile {
-        // SAFETY: the file lives while its position has a pin, see `pin`.
+        // SAFETY: the file lives while its position has a pin; see `pin`.
         unsafe { self.file.as_ref() }
     }
 }
@@ -85,7 +86,7 @@ pub(crate) fn pin(at: usize) -> Option<PinnedFile> {
     slot.pins.fetch_add(1, SeqCst);
     let file = slot.file.load(SeqCst);
     match ptr::NonNull::new(file) {
-        // A close that replaces the pointer from here on reads the pin, and waits for it.
+        // A close that replaces the pointer after this load reads the pin, and waits for it.
         Some(file) if is_file(file.as_ptr()) => Some(PinnedFile { slot, file }),
         _ => {
             slot.pins.fetch_sub(1, Release);
@@ -100,7 +101,7 @@ pub(crate) fn all() -> impl Iterator<Item = PinnedFile> {
     (1..end).filter_map(pin)
 }
 
-/// Puts a file at the first free position below `end`; `None` if there is none. Position 0 is never taken.
+/// Inserts a file at the first free position below `end`; `None` if there is none. Position 0 is never used.
 pub(crate) fn insert(file: OpenFile, end: usize) -> Option<usize> {
     let mut first_unused = lock();
     let at = (1..end.min(POSITIONS)).find(|&at| SLOTS[at].file.load(Relaxed).is_null())?;
@@ -109,11 +110,11 @@ pub(crate) fn insert(file: OpenFile, end: usize) -> Option<usize> {
     Some(at)
 }
 
-/// A file that is not in the table any more.
+/// File that was removed from the table.
 pub(crate) enum RemovedFile {
-    /// No call uses it.
+    /// File without users.
     Alone(Box<OpenFile>),
-    /// Calls still used it after [`MOST_WAITING`]. It stays in memory, and its position is not used again.
+    /// File that calls still use after [`MOST_WAITING`]. It stays in memory, and its position is never reused.
     InUse(&'static OpenFile),
 }
 
@@ -128,8 +129,8 @@ impl Deref for RemovedFile {
     }
 }
 
-/// Takes a file from the table, once calls on other threads have ended. There is a limit to waiting: a call may wait for
-/// something that never comes.
+/// Removes a file from the table after calls on other threads have ended. The wait is limited, since a call may never
+/// end.
 pub(crate) fn remove(at: usize) -> Option<RemovedFile> {
     let slot = SLOTS.get(at)?;
     let file = {
@@ -144,18 +145,18 @@ pub(crate) fn remove(at: usize) -> Option<RemovedFile> {
     let limit = Instant::now() + MOST_WAITING;
     while slot.pins.load(SeqCst) > 0 {
         if Instant::now() >= limit {
-            // SAFETY: it came from a box that nobody frees.
+            // SAFETY: the pointer is from a box that is never freed.
             return Some(RemovedFile::InUse(unsafe { &*file }));
         }
         std::thread::sleep(Duration::from_micros(50));
     }
     slot.file.store(null_mut(), SeqCst);
-    // SAFETY: it came from a box; no call has it, and none finds it.
+    // SAFETY: the pointer is from a box; no call has the pointer, and none can get it.
     Some(RemovedFile::Alone(unsafe { Box::from_raw(file) }))
 }
 
-/// There are no calls: a process that `fork` made has none of those of its parent's threads, and the thread that forked is in
-/// no call.
+/// Resets all pins in a child of `fork`: the threads of the parent do not exist in the child, and the thread that
+/// forked is in no call.
 fn forget_calls() {
     let end = *lock();
     for slot in &SLOTS[..end] {

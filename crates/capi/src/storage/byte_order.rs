@@ -1,4 +1,4 @@
-//! The byte order of variables in the file.
+//! Byte order of variables in the file.
 
 use std::ffi::c_int;
 

@@ -1,5 +1,5 @@
-//! Wishes on chunk caches, alignment and blocks of metadata, for formats that have them. Those of the process are kept
-//! and told, and so are those of variables of netCDF-4 files; a classic file has none of its own.
+//! Settings of chunk caches, alignment and metadata blocks. Settings of the process, and of variables of netCDF-4
+//! files, are stored and returned; classic files have none of their own.
 
 use std::ffi::c_int;
 
@@ -11,7 +11,7 @@ use crate::model::entities::variable;
 use crate::open::chunk_caches::{Cache, wishes};
 use crate::open::ids::find_enhanced;
 
-/// Fails with `NC_EINVAL`. What is not a number passes, as it does in the reference.
+/// Fails with `NC_EINVAL` for a preemption outside 0 to 1. NaN passes, as in netCDF-C.
 fn check_preemption(preemption: f32) -> Result<()> {
     if (0.0..=1.0).contains(&preemption) || preemption.is_nan() {
         return Ok(());
@@ -42,7 +42,8 @@ pub extern "C" fn nc_get_chunk_cache(size: Out<usize>, places: Out<usize>, preem
     })
 }
 
-/// Returns the cache of a variable of a netCDF-4 file. This library ignores it; programs read back what they set.
+/// Returns the cache setting of a variable of a netCDF-4 file. This library does not use it; programs read back the
+/// value that they set.
 fn cache_of(ncid: c_int, varid: c_int) -> Result<Cache> {
     let (file, group) = find_enhanced(ncid)?;
     file.file().look(|model| Ok(file.caches.get(model, variable(model, group, varid)?)))
@@ -145,7 +146,7 @@ mod tests {
         (size, places, preemption)
     }
 
-    /// What netCDF-C 4.10.1 over HDF5 2 answers. One test, since the process has one cache.
+    /// Results of netCDF-C 4.10.1 with HDF5 2. One test, since the process has one setting.
     #[test]
     fn sizes_are_those_of_the_release_that_the_library_says_it_is() {
         let (mut size, mut places, mut preemption) = (0, 0, 0.0);

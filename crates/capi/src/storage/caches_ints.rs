@@ -1,4 +1,4 @@
-//! Chunk caches in the words of Fortran: `int` numbers, megabytes, hundredths.
+//! Chunk cache settings in the units of Fortran: `int` numbers, megabytes, hundredths.
 
 use std::ffi::c_int;
 
@@ -10,10 +10,10 @@ use crate::abi::pointers::Out;
 use crate::forward::{nc_get_var_chunk_cache, nc_set_var_chunk_cache};
 use crate::open::chunk_caches::{Cache, USUAL, wishes};
 
-/// Preemption in hundredths, as Fortran has it.
+/// Scale of the preemption in Fortran: hundredths.
 const WHOLE: c_int = 100;
 
-/// The unit in which Fortran has the size of a variable's cache.
+/// Unit of the cache size of a variable in Fortran, in bytes.
 const MEGABYTE: usize = 1 << 20;
 
 #[unsafe(no_mangle)]
@@ -54,12 +54,12 @@ pub extern "C" fn nc_set_var_chunk_cache_ints(
     places: c_int,
     preemption: c_int,
 ) -> c_int {
-    // HDF5's word for its own defaults.
+    // Value by which HDF5 denotes its own defaults.
     const DEFAULT: usize = usize::MAX;
     let size = usize::try_from(size).map_or(DEFAULT, |size| size.saturating_mul(MEGABYTE));
     let places = usize::try_from(places).unwrap_or(DEFAULT);
     let preemption = if preemption < 0 { USUAL.preemption } else { preemption as f32 / WHOLE as f32 };
-    // SAFETY: no pointers are given.
+    // SAFETY: no argument is a pointer.
     unsafe { nc_set_var_chunk_cache(ncid, varid, size, places, preemption) }
 }
 
@@ -73,7 +73,7 @@ pub extern "C" fn nc_get_var_chunk_cache_ints(
 ) -> c_int {
     let mut cache = USUAL;
     let Cache { size: bytes, places: count, preemption: share } = &mut cache;
-    // SAFETY: the three numbers are ours.
+    // SAFETY: the three pointers are to local variables.
     let code =
         unsafe { nc_get_var_chunk_cache(ncid, varid, Out::from(bytes), Out::from(count), Out::from(share)) };
     if code == NC_NOERR {

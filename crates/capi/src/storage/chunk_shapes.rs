@@ -1,11 +1,11 @@
-//! The chunks that a variable of a netCDF-4 file gets without a word on them, told as soon as it is defined.
+//! Default chunk shapes of variables in netCDF-4 files, chosen when the variable is defined.
 
 use ferrocdf::model::Chunking;
 use ferrocdf::{Model, Result, VarId, chosen_chunks, chunk_fits};
 
 use crate::abi::answer::fail;
 
-/// How a new variable is stored: in one run, or in chunks if a dimension grows.
+/// Returns the storage of a new variable: contiguous, or chunked if a dimension is unlimited.
 pub(crate) fn of_new(model: &Model, var: VarId) -> Chunking {
     if model.var(var).dims.iter().any(|&dim| model.dim(dim).unlimited) {
         Chunking::Chunked(chosen_chunks(model, var, &[]))
@@ -14,7 +14,7 @@ pub(crate) fn of_new(model: &Model, var: VarId) -> Chunking {
     }
 }
 
-/// Fails with `NC_EBADCHUNK` for chunks that no file can hold, or that are longer than a dimension.
+/// Fails with `NC_EBADCHUNK` for chunks that are too large for any file, or longer than a dimension.
 pub(crate) fn check(model: &Model, var: VarId, chunk: &[u64]) -> Result<()> {
     let described = model.var(var);
     if !chunk_fits(chunk, model.size_of(described.ty) as u64) {

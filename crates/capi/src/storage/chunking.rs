@@ -1,4 +1,5 @@
-//! Chunks of variables. Classic files leave no choice: they answer `NC_ENOTNC4` to wishes, and say that they have none.
+//! Chunking of variables. In classic files it cannot be set: a definition fails with `NC_ENOTNC4`, and an inquiry
+//! returns contiguous storage.
 
 use std::ffi::c_int;
 
@@ -17,13 +18,13 @@ const NC_CONTIGUOUS: c_int = 1;
 
 const NC_COMPACT: c_int = 2;
 
-/// Any other, such as pieces of other files.
+/// Any other storage, such as virtual layouts.
 const NC_UNKNOWN_STORAGE: c_int = 3;
 
-/// Bytes of a variable that lies in its header, at most.
+/// Largest variable of compact storage, in bytes.
 const MOST_COMPACT: u64 = 64 << 10;
 
-/// `sizes` are not looked at unless the variable is chunked.
+/// Sets the storage of a variable. `sizes` is called only for chunked storage.
 fn set_chunking(
     ncid: c_int,
     varid: c_int,
@@ -43,7 +44,7 @@ fn set_chunking(
                         chunk_shapes::check(model, var, sizes)?;
                     }
                     match (sizes, &model.var(var).storage.chunking) {
-                        // Zeros behind another size stay until the variable is made.
+                        // Zeros after a nonzero size stay until the variable is created.
                         (Some(sizes), _) if sizes.first() != Some(&0) => Chunking::Chunked(sizes),
                         (None, Some(Chunking::Chunked(known))) => Chunking::Chunked(known.clone()),
                         (sizes, _) => {
@@ -63,7 +64,7 @@ fn set_chunking(
                     }
                     Chunking::Compact
                 }
-                // The reference takes any number, and does nothing.
+                // netCDF-C accepts any other number, and does nothing.
                 _ => return Ok(()),
             };
             model.var_mut(var).storage.chunking = Some(chunking);
@@ -72,10 +73,10 @@ fn set_chunking(
     })
 }
 
-/// Sizes that the caller gave, if the caller gave any. Negative ones become too large ones.
+/// Returns the sizes of the caller; `None` for a null pointer. Negative sizes become sizes that are too large.
 ///
 /// # Safety
-/// The pointer is null or there are that many.
+/// `sizes` is null or has `rank` sizes.
 unsafe fn sizes<T: Copy + TryInto<u64>>(sizes: *const T, rank: usize) -> Option<Vec<u64>> {
     // SAFETY: `sizes` is null or has `rank` sizes.
     let given = unsafe { list(sizes, rank) };
@@ -106,7 +107,7 @@ pub unsafe extern "C" fn nc_def_var_chunking_ints(
     set_chunking(ncid, varid, kind, |rank| unsafe { sizes(chunk, rank) })
 }
 
-/// Gives the arrangement of a variable, and where it is chunked the chunk's sizes.
+/// Stores the kind of storage of a variable, and the chunk shape if it is chunked.
 ///
 /// # Safety
 /// `chunk` is null or has room for a size for each dimension of the variable.

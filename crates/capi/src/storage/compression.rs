@@ -1,5 +1,5 @@
-//! How variables are stored: chunks, byte order, checksums, quantization. Classic files leave no choice: they answer
-//! `NC_ENOTNC4` to wishes, and tell how they store.
+//! Compression and checksums of variables. In classic files they cannot be set: a definition fails with `NC_ENOTNC4`,
+//! and an inquiry returns that there are none.
 
 use std::ffi::{c_int, c_uint};
 
@@ -25,7 +25,7 @@ pub extern "C" fn nc_def_var_deflate(
             }
             Ok(())
         })?;
-        // Level 0 is a valid one, of which nobody has anything.
+        // Level 0 is valid and has no effect.
         if deflate == 0 || level == 0 {
             return Ok(());
         }
@@ -33,7 +33,7 @@ pub extern "C" fn nc_def_var_deflate(
     })
 }
 
-/// A classic variable need not exist to be said not to be deflated, unless it is asked whether it is shuffled.
+/// Inquires about deflate and shuffle. In a classic file the variable is looked up only if `shuffle` is requested.
 pub extern "C" fn nc_inq_var_deflate(
     ncid: c_int,
     varid: c_int,
@@ -72,7 +72,7 @@ pub extern "C" fn nc_inq_var_fletcher32(ncid: c_int, varid: c_int, checksum: Out
 
 pub extern "C" fn nc_def_var_szip(ncid: c_int, varid: c_int, mask: c_int, pixels: c_int) -> c_int {
     let parameters = [mask as c_uint, pixels as c_uint];
-    // SAFETY: there are two parameters.
+    // SAFETY: `parameters` has two numbers.
     unsafe { nc_def_var_filter(ncid, varid, Filter::SZIP, parameters.len(), parameters.as_ptr()) }
 }
 

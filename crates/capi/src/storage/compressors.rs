@@ -11,7 +11,7 @@ use crate::open::ids::find;
 use crate::storage::definition::{add_filter, filtered};
 use crate::user_formats::user_file;
 
-/// Fails with `NC_ENOFILTER` for a filter that nobody has, and for any in a file of a format that has none.
+/// Fails with `NC_ENOFILTER` for a filter that is not available, and for every filter in a classic file.
 fn check_usable(ncid: c_int, id: c_uint) -> Result<()> {
     let (file, _) = find(ncid)?;
     if file.is_classic() {
@@ -20,7 +20,7 @@ fn check_usable(ncid: c_int, id: c_uint) -> Result<()> {
     check_available(id)
 }
 
-/// Sets a filter that must be available, with parameters that must be right.
+/// Sets a filter, which must be available. `right` is false if the parameters are invalid.
 fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uint]) -> c_int {
     answer(|| {
         check_usable(ncid, id)?;
@@ -31,8 +31,8 @@ fn set_named(ncid: c_int, varid: c_int, id: c_uint, right: bool, params: &[c_uin
     })
 }
 
-/// Returns the parameters of a filter that must be available; `None` if the variable does not go through it. The caller
-/// learns whether it does in any case, also before an error.
+/// Returns the parameters of a filter, which must be available; `None` if the variable does not have it. Sets `has` in
+/// any case, also before an error.
 fn named<const COUNT: usize>(
     ncid: c_int,
     varid: c_int,
@@ -63,7 +63,7 @@ pub extern "C" fn nc_def_var_zstandard(ncid: c_int, varid: c_int, level: c_int) 
     set_named(ncid, varid, Filter::ZSTD, (-131072..=22).contains(&level), &[level as c_uint])
 }
 
-/// A function that tells whether a variable goes through a filter, and at which level.
+/// Defines a function that returns whether a variable has a filter, and its level.
 macro_rules! inquire_level {
     ($($function:ident => $id:expr;)*) => {$(
         #[unsafe(no_mangle)]
@@ -78,7 +78,7 @@ macro_rules! inquire_level {
     )*};
 }
 
-/// The last of the compressors inside blosc, of its levels, and of its ways to shuffle.
+/// Largest valid compressor number, level and shuffle mode of blosc.
 const LAST_COMPRESSOR: c_uint = 5;
 
 const LAST_LEVEL: c_uint = 9;

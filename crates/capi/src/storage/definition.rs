@@ -1,4 +1,4 @@
-//! How a variable is stored, and changes of that before the variable is in the file.
+//! Storage of a variable, and its changes before the variable is in the file.
 
 use std::ffi::{c_int, c_uint};
 
@@ -9,7 +9,7 @@ use crate::abi::answer::fail;
 use crate::model::entities::variable;
 use crate::open::ids::{find, find_enhanced};
 
-/// Changes how a variable is to be stored, where that is a choice and not yet decided.
+/// Changes the storage of a variable. Fails for classic files, and for variables that are in the file already.
 pub(crate) fn wish(
     ncid: c_int,
     varid: c_int,
@@ -23,7 +23,7 @@ pub(crate) fn wish(
     writable.define(|model| change(model, var))
 }
 
-/// How a variable is stored; classic files say nothing of it.
+/// Returns the storage of a variable; the default for classic files.
 pub(crate) fn storage_of(ncid: c_int, varid: c_int) -> Result<Storage> {
     let (file, group) = find(ncid)?;
     file.file().look(|model| {
@@ -33,7 +33,7 @@ pub(crate) fn storage_of(ncid: c_int, varid: c_int) -> Result<Storage> {
     })
 }
 
-/// How a variable is stored. One of a classic file has no filters, whether or not it exists.
+/// Returns the storage of a variable for an inquiry of filters. In a classic file the variable need not exist.
 pub(crate) fn filtered(ncid: c_int, varid: c_int) -> Result<Storage> {
     let (file, _) = find(ncid)?;
     if file.is_classic() {
@@ -42,14 +42,14 @@ pub(crate) fn filtered(ncid: c_int, varid: c_int) -> Result<Storage> {
     storage_of(ncid, varid)
 }
 
-/// Adds a filter to a variable that is still to be made, in define mode. Without parameters it fails, but only where it
-/// would not fail with them.
+/// Adds a filter to a variable that is not in the file yet, in define mode. A null pointer for the parameters is an
+/// error, which is reported after all other errors but those of the parameters.
 pub(crate) fn add_filter(ncid: c_int, varid: c_int, id: c_uint, params: Option<&[c_uint]>) -> Result<()> {
     let (file, group) = find_enhanced(ncid)?;
     if !file.is_defining() {
         return fail(Code::EINDEFINE, "filters are set in define mode");
     }
-    // Whether a variable is a scalar is asked before whether it is in the file.
+    // Scalars are refused before variables that are already in the file.
     let rank = file.file().look(|model| Ok(model.var(variable(model, group, varid)?).dims.len()))?;
     if rank == 0 {
         return fail(Code::EINVAL, "a scalar goes through no filters");

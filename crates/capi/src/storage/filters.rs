@@ -1,4 +1,5 @@
-//! Filters of variables (`netcdf_filter.h`). Classic files have none: nothing is stored, and no filter is available.
+//! Filters of variables (`netcdf_filter.h`). Classic files have none: an inquiry stores nothing, and no filter is
+//! available.
 
 use std::ffi::{c_int, c_uint};
 
@@ -40,13 +41,14 @@ pub unsafe extern "C" fn nc_inq_var_filter_ids(
         // A codec of a Zarr array without an HDF5 number has the id 0, as in netCDF-C.
         let found = filtered(ncid, varid)?.filter_ids();
         count.put(found.len());
-        // SAFETY: `ids` is null or has room for all filters, whose number `count` of an earlier call tells.
+        // SAFETY: `ids` is null or has room for all filters, whose number the caller gets from `count` of an earlier
+        // call.
         unsafe { put_all(ids, found) };
         Ok(())
     })
 }
 
-/// Gives the parameters of a filter.
+/// Stores the parameters of a filter.
 fn give(params: &[c_uint], count: Out<usize>, place: *mut c_uint) {
     count.put(params.len());
     // SAFETY: `place` is null or has room for the parameters, as the caller says.
@@ -72,7 +74,7 @@ pub unsafe extern "C" fn nc_inq_var_filter_info(
     })
 }
 
-/// Gives the first filter; 0 if there is none.
+/// Returns the first filter; id 0 if there is none.
 ///
 /// # Safety
 /// `params` is null or has room for the parameters of the first filter.

@@ -1,4 +1,4 @@
-//! Variables: storage in netCDF-4 files (`netcdf.h`, `netcdf_filter.h`).
+//! Storage of variables in netCDF-4 files (`netcdf.h`, `netcdf_filter.h`).
 
 pub(crate) mod byte_order;
 pub(crate) mod caches;

@@ -11,7 +11,7 @@ use crate::model::entities::{check_not_global, variable};
 use crate::open::ids::{find, find_enhanced};
 use crate::storage::definition::wish;
 
-/// The ways to quantize: their numbers, and the attributes that tell of them.
+/// Quantization modes: their numbers in C, and the attributes that record them.
 const QUANTIZED: [(c_int, Quantization, &[u8]); 3] = [
     (1, Quantization::BitGroom, b"_QuantizeBitGroomNumberOfSignificantDigits"),
     (2, Quantization::GranularBitRound, b"_QuantizeGranularBitRoundNumberOfSignificantDigits"),

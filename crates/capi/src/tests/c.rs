@@ -1,4 +1,4 @@
-//! The functions of the interface that tests call, declared as C sees them: with raw pointers, and through the exported names.
+//! Functions of the interface for tests, declared as in C: with raw pointers, and linked by their exported names.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

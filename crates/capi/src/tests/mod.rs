@@ -1,4 +1,4 @@
-//! Tests of whole stories through the C interface.
+//! Tests of complete use cases through the C interface.
 
 pub(crate) mod c;
 mod other_containers;

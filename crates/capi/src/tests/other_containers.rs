@@ -1,4 +1,4 @@
-//! Tests: a container that a program brings a driver for, through the C interface.
+//! Tests of a container whose driver a program registers, through the C interface.
 
 #[path = "../../../ferrocdf/tests/it/toy/mod.rs"]
 mod toy;

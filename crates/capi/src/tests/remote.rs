@@ -1,4 +1,4 @@
-//! Tests: URLs in the C interface, with a web server on this machine.
+//! Tests of URLs in the C interface, with a web server on this machine.
 
 #[path = "../../../tools/tests/it/web_server.rs"]
 mod web_server;
@@ -18,7 +18,7 @@ use crate::tests::c::{
 };
 
 const NC_INT: c_int = 4;
-/// Formats as flags of `nc_create`, and as `nc_inq_format` and `nc_inq_format_extended` number them.
+/// Formats: flags of `nc_create`, and numbers of `nc_inq_format` and `nc_inq_format_extended`.
 const FORMATS: [(c_int, c_int, c_int); 4] =
     [(0, 1, 1), (NC_64BIT_OFFSET, 2, 1), (NC_64BIT_DATA, 5, 1), (NC_NETCDF4, 3, 2)];
 
@@ -28,11 +28,11 @@ fn text(url: &str) -> CString {
 
 /// Returns the message of the last error.
 fn message() -> String {
-    // SAFETY: it is a text of this thread, which stays until the next error.
+    // SAFETY: the text belongs to this thread, and is valid until its next error.
     unsafe { CStr::from_ptr(ferrocdf_last_error()) }.to_str().unwrap().to_string()
 }
 
-/// Makes a dataset with the values 1, 2, 3 in a variable `v`, and leaves it open.
+/// Creates a dataset with the values 1, 2, 3 in a variable `v`, and leaves it open.
 fn create(url: &str, mode: c_int) -> c_int {
     let (mut id, mut dim, mut var) = (-1, -1, -1);
     // SAFETY: texts end in a zero byte, and places are valid for writing.
@@ -46,7 +46,7 @@ fn create(url: &str, mode: c_int) -> c_int {
     id
 }
 
-/// Opens a dataset; the code of the error if that fails.
+/// Opens a dataset; returns the error code on failure.
 fn open(url: &str, mode: c_int) -> Result<c_int, Code> {
     let mut id = -1;
     // SAFETY: the text ends in a zero byte, and the place is valid for writing.
@@ -123,7 +123,7 @@ fn objects_are_read_into_memory_and_put_whole() {
         assert_eq!(values(read), [1, 2, 3]);
         for (mode, kept) in [(NC_WRITE, [1, 2, 3]), (NC_WRITE | NC_PERSIST, [4, 5, 6])] {
             let id = open(&url, NC_DISKLESS | mode).unwrap();
-            // SAFETY: there are as many values as the variable has.
+            // SAFETY: the memory has as many values as the variable.
             assert_eq!(unsafe { nc_put_var_int(id, 0, [4, 5, 6].as_ptr()) }, 0);
             assert_eq!(nc_close(id), 0);
             let id = open(&url, 0).unwrap();
@@ -198,7 +198,7 @@ fn settings_of_programs_reach_requests() {
 fn memory_may_be_named_by_a_url() {
     let bytes = b"CDF\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     let mut id = -1;
-    // SAFETY: the memory has so many bytes, which are only read.
+    // SAFETY: the memory has `bytes.len()` bytes, which are only read.
     let code = unsafe {
         nc_open_mem(
             c"http://127.0.0.1:1/a".as_ptr(),

@@ -1,4 +1,4 @@
-//! Zarr stores through the C interface: what is refused, and what is left of a store that was aborted.
+//! Tests of Zarr stores through the C interface: refusals, and the remains of aborted stores.
 
 use std::ffi::{CStr, CString, c_int};
 use std::fs;
@@ -11,7 +11,7 @@ use crate::abi::answer::ferrocdf_last_error;
 use crate::abi::constants::*;
 use crate::tests::c::{nc_abort, nc_close, nc_create, nc_def_dim, nc_enddef, nc_open};
 
-/// A folder of its own for a test, which is removed at the end.
+/// Temporary folder of a test, removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -74,7 +74,7 @@ fn aborted_new_store_leaves_nothing() {
         define_dimension(id);
         assert_eq!(nc_abort(id), 0);
         assert_eq!(folder.names(), [""; 0], "{mode}");
-        // A folder that was there stays, and so does what another program put into the store.
+        // An existing folder stays, and so does a file of another program in the store.
         fs::create_dir(folder.0.join("s.zarr")).unwrap();
         if mode != "nczarr,zip" {
             let id = create(&url, 0).unwrap();
@@ -87,12 +87,12 @@ fn aborted_new_store_leaves_nothing() {
             assert!(other.exists() && open(&url, 0).map(|id| nc_close(id)) == Ok(0), "{mode}");
         }
         fs::remove_dir_all(folder.0.join("s.zarr")).unwrap();
-        // One that was committed stays.
+        // A committed store stays.
         let id = create(&url, 0).unwrap();
         assert_eq!((nc_enddef(id), nc_abort(id)), (0, 0));
         assert_eq!(open(&url, 0).map(|id| nc_close(id)), Ok(0), "{mode}");
         if mode == "nczarr,zip" {
-            // The file is replaced with the first commit, so an aborted one leaves it.
+            // The first commit replaces the file, so an abort before it leaves the old one.
             assert_eq!(nc_abort(create(&url, 0).unwrap()), 0);
             assert_eq!(open(&url, 0).map(|id| nc_close(id)), Ok(0), "{mode}");
             fs::remove_file(folder.0.join("s.zarr")).unwrap();
@@ -102,11 +102,11 @@ fn aborted_new_store_leaves_nothing() {
     }
 }
 
-/// Runs a test in a thread without the rights of root, who may write everything.
+/// Runs a test in a thread without the rights of root, for whom every file is writable.
 fn as_nobody(test: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let test = || {
-            // SAFETY: the call takes numbers, and sets the user of this thread alone.
+            // SAFETY: the call takes numbers, and sets the user of this thread only.
             unsafe { libc::syscall(libc::SYS_setresuid, 65534, 65534, 65534) };
             test();
         };
@@ -139,7 +139,7 @@ fn store_that_cannot_be_written_is_refused_when_it_is_opened() {
         }
         assert_eq!(create(&empty, 0), Err(errno::ACCES));
     });
-    // A zip file is written anew in its folder.
+    // Changes of a zip file are written to a new file in its folder.
     set_mode(&zip, 0o666);
     set_mode(&folder.0, 0o555);
     let new = folder.url("new.zip", "nczarr,v3,zip");

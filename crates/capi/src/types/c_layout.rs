@@ -1,4 +1,4 @@
-//! What types are, atomic or not, and compound types laid out as C does it.
+//! Inquiry of types and their alignment, and definition of compound types with the layout of C.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -16,7 +16,7 @@ use crate::model::type_numbers::{known_type, number_of, type_of};
 use crate::open::ids::find_enhanced;
 use crate::types::inquire::nc_inq_user_type;
 
-/// Alignment of an atomic type, of `NC_VLEN` or `NC_OPAQUE`. Others have none: the caller is given zero.
+/// Returns the alignment of an atomic type, of `NC_VLEN` or of `NC_OPAQUE`. Fails for others, and stores zero.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_class_alignment(class: c_int, place: Out<usize>) -> c_int {
     answer(|| {
@@ -33,7 +33,8 @@ pub extern "C" fn ncaux_class_alignment(class: c_int, place: Out<usize>) -> c_in
     })
 }
 
-/// Alignment of any type. Numbers below those of types are no error, as in the reference, but have none.
+/// Returns the alignment of any type. For numbers below those of types it stores nothing, and does not fail, as in
+/// netCDF-C.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_type_alignment(ty: c_int, ncid: c_int, place: Out<usize>) -> c_int {
     answer(|| {
@@ -46,7 +47,7 @@ pub extern "C" fn ncaux_type_alignment(ty: c_int, ncid: c_int, place: Out<usize>
     })
 }
 
-/// `nc_inq_user_type` for all types.
+/// Inquires about any type as `nc_inq_user_type` does about user-defined ones.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_inq_any_type(
     ncid: c_int,
@@ -72,7 +73,7 @@ pub extern "C" fn ncaux_inq_any_type(
     })
 }
 
-/// A compound type that is being put together.
+/// Compound type under construction.
 struct CompoundBuilder {
     ncid: c_int,
     name: Vec<u8>,
@@ -80,8 +81,8 @@ struct CompoundBuilder {
     fields: Vec<(Vec<u8>, c_int, Vec<usize>)>,
 }
 
-/// Compound types that are being put together, by their tags. A tag is a number and not an address, so that one that is
-/// used after its end does no harm.
+/// Compound types under construction, by their tags. A tag is a number and not an address, so the use of an ended tag
+/// is harmless.
 #[derive(Default)]
 struct CompoundBuilders {
     last: usize,
@@ -90,7 +91,8 @@ struct CompoundBuilders {
 
 static BUILDERS: ProcessMutex<CompoundBuilders> = ProcessMutex::new(CompoundBuilders { last: 0, open: None });
 
-/// Starts a compound type. All are laid out as C does it: the other way that the reference names, it never took.
+/// Begins a compound type. All have the layout of C: netCDF-C declares another alignment mode, but has never
+/// implemented it.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_begin_compound(
     ncid: c_int,
@@ -112,7 +114,7 @@ pub extern "C" fn ncaux_begin_compound(
     })
 }
 
-/// Adds a field; null instead of a tag is no error.
+/// Adds a field; does nothing for a null tag.
 ///
 /// # Safety
 /// `shape` is null or has `rank` lengths.
@@ -152,7 +154,7 @@ fn no_tag() -> Error {
     Error::new(Code::EINVAL, "no compound type is being put together under this tag".to_string())
 }
 
-/// Defines the type, and ends the tag.
+/// Defines the type, and ends its tag.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_end_compound(tag: *mut c_void, number: Out<c_int>) -> c_int {
     answer(|| {
@@ -166,7 +168,7 @@ pub extern "C" fn ncaux_end_compound(tag: *mut c_void, number: Out<c_int>) -> c_
     })
 }
 
-/// Puts fields where C puts them.
+/// Assigns fields the offsets of a C structure.
 fn lay_out(ncid: c_int, fields: &[(Vec<u8>, c_int, Vec<usize>)]) -> Result<Class> {
     let (mut end, mut strictest) = (0usize, 1);
     let mut placed = Vec::with_capacity(fields.len());
@@ -191,7 +193,7 @@ fn lay_out(ncid: c_int, fields: &[(Vec<u8>, c_int, Vec<usize>)]) -> Result<Class
     Ok(Class::Compound { size: end.next_multiple_of(strictest), fields: placed })
 }
 
-/// Ends the tag without a type.
+/// Ends a tag without defining its type.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncaux_abort_compound(tag: *mut c_void) -> c_int {
     answer(|| {

@@ -1,11 +1,11 @@
-//! Single facts of compound types and their fields, each part of what another function gives.
+//! Inquiry of single properties of compound types and their fields, each a part of the result of another function.
 
 use std::ffi::c_int;
 use std::ptr::null_mut;
 
 use crate::abi::pointers::{NameOut, Out};
 
-/// A function that gives part of what another one gives.
+/// Defines a function that returns a part of the result of another one.
 macro_rules! part_of {
     ($($function:ident($value:ident: $type:ty $(, $field:ident)?) => $whole:ident($($argument:expr),*);)*) => {$(
         /// # Safety

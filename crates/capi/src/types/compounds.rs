@@ -24,7 +24,7 @@ pub extern "C" fn nc_insert_compound(
     offset: usize,
     field: c_int,
 ) -> c_int {
-    // SAFETY: a field of rank 0 has no lengths, so null does.
+    // SAFETY: a field of rank 0 has no lengths, so null is valid.
     unsafe { nc_insert_array_compound(ncid, ty, name, offset, field, 0, no()) }
 }
 
@@ -71,7 +71,7 @@ pub extern "C" fn nc_inq_compound(
     inquire(NC_COMPOUND, ncid, ty, name, size, Out::NULL, fields)
 }
 
-/// Looks at the fields of a compound type.
+/// Calls `look` with the fields of a compound type.
 fn with_fields(ncid: c_int, ty: c_int, look: impl FnOnce(&[Field]) -> Result<()>) -> c_int {
     answer(|| {
         let (file, _) = find_enhanced(ncid)?;

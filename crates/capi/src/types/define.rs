@@ -1,5 +1,5 @@
-//! Types that files define: compounds, lists of any length, opaque blocks, enumerations. Classic files have none, and
-//! answer `NC_ENOTNC4`.
+//! Definition of user-defined types: compounds, variable-length lists, opaque types, enumerations. Classic files have
+//! none, and fail with `NC_ENOTNC4`.
 
 use std::ffi::c_int;
 
@@ -13,7 +13,7 @@ use crate::model::type_numbers::{number_of, type_of, user_type};
 use crate::open::ids::find_enhanced;
 use crate::types::inquire::nc_inq_user_type;
 
-/// Defines a type and gives its number.
+/// Defines a type and returns its number.
 pub(crate) fn define(
     ncid: c_int,
     name: Str,
@@ -40,7 +40,7 @@ pub(crate) fn define(
     })
 }
 
-/// Returns a type that a file has, to be part of another one.
+/// Returns an existing type for use as a part of a new one.
 pub(crate) fn part(model: &Model, number: c_int) -> Result<Type> {
     let ty = type_of(number)?;
     if matches!(ty, Type::User(_)) {
@@ -53,7 +53,7 @@ pub(crate) fn wrong_class<T>() -> Result<T> {
     Err(Error::new(Code::EBADTYPE, "the type is of another class"))
 }
 
-/// What [`nc_inq_user_type`] gives, for types of one class.
+/// Inquires about a type as [`nc_inq_user_type`] does. Fails for types of another class.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn inquire(
     wanted: c_int,

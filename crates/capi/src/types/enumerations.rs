@@ -60,7 +60,7 @@ pub extern "C" fn nc_inq_enum(
     inquire(NC_ENUM, ncid, ty, name, size, base, members)
 }
 
-/// Looks at the members of an enumeration.
+/// Calls `look` with the base type and the members of an enumeration.
 fn with_members(ncid: c_int, ty: c_int, look: impl FnOnce(Atomic, &[(Name, i128)]) -> Result<()>) -> c_int {
     answer(|| {
         let (file, _) = find_enhanced(ncid)?;
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn nc_inq_enum_member(
     })
 }
 
-/// Little-endian bytes in the order of this machine.
+/// Converts little-endian bytes to the byte order of this machine.
 fn native(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if cfg!(target_endian = "big") {
@@ -105,7 +105,7 @@ fn native(bytes: &[u8]) -> Vec<u8> {
 
 pub extern "C" fn nc_inq_enum_ident(ncid: c_int, ty: c_int, value: c_longlong, name: NameOut) -> c_int {
     with_members(ncid, ty, |_, members| {
-        // The largest numbers are negative here, as in the reference.
+        // As in netCDF-C, numbers beyond the signed range are compared as negative ones.
         let found = members.iter().find(|(_, number)| *number as c_longlong == value);
         let found = match found {
             Some((found, _)) => found.as_bytes(),

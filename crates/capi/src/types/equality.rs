@@ -1,4 +1,4 @@
-//! Whether types of one file or of two are alike.
+//! Equality of types of the same file or of two files.
 
 use std::ffi::c_int;
 
@@ -10,7 +10,7 @@ use crate::abi::pointers::Out;
 use crate::model::type_numbers::{number_of, type_of, user_type};
 use crate::open::ids::find_file;
 
-/// True if two types are equal. In classic files only the first six types are, each to itself.
+/// Returns whether two types are equal. In classic files only the first six types are, each to itself.
 pub extern "C" fn nc_inq_type_equal(
     ncid: c_int,
     ty: c_int,
@@ -30,7 +30,7 @@ pub extern "C" fn nc_inq_type_equal(
         let answer = if model.format().has_cdf_model() {
             ty == other && ty <= number_of(Atomic::Double.into())
         } else if (ty > LAST_ATOMIC) != (other > LAST_ATOMIC) || ty <= LAST_ATOMIC + 1 {
-            // The number behind the last atomic type is taken for one too, as in the reference.
+            // The number after the last atomic type counts as atomic too, as in netCDF-C.
             ty == other
         } else {
             user_type(&model, ty)?;
@@ -38,7 +38,7 @@ pub extern "C" fn nc_inq_type_equal(
             let others = other_file.model();
             user_type(&others, other)?;
             let (one, two) = (type_of(ty)?, type_of(other)?);
-            // One after the other: it may be the same file.
+            // Locked one after another: both may be the same file.
             let stored = [(&file, one), (&other_file, two)].map(|(file, ty)| file.state().is_stored(ty));
             if stored.contains(&false) {
                 return fail(Code::EHDFERR, "a type that is not in the file yet is not compared");
@@ -50,7 +50,7 @@ pub extern "C" fn nc_inq_type_equal(
     })
 }
 
-/// Returns the type of a file that equals a type of another one, or of itself. Fails with `NC_EBADTYPE`.
+/// Returns the type in `to` that equals a type in `from`, which may be the same file. Fails with `NC_EBADTYPE`.
 pub(crate) fn equal_type(from: &Model, ty: Type, to: &Model) -> Result<Type> {
     let Type::User(_) = ty else { return Ok(ty) };
     for at in 0..to.types().len() {
@@ -62,7 +62,7 @@ pub(crate) fn equal_type(from: &Model, ty: Type, to: &Model) -> Result<Type> {
     fail(Code::EBADTYPE, format!("the file has no type like \"{}\"", from.type_name(ty)))
 }
 
-/// True if two types, of one file or of two, are made alike, and have the same name if that is asked for.
+/// True if two types have the same structure, and the same names if `named`.
 fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type), named: bool) -> Result<bool> {
     let (Type::User(_), Type::User(_)) = (ty, other) else { return Ok(ty == other) };
     let one: &UserType = model.user_type(user_type(model, number_of(ty))?);
@@ -93,5 +93,5 @@ fn is_equal((model, ty): (&Model, Type), (other_model, other): (&Model, Type), n
     }
 }
 
-/// The last number of an atomic type.
+/// Number of the last atomic type.
 const LAST_ATOMIC: c_int = Atomic::String as c_int;

@@ -1,4 +1,4 @@
-//! Types: the atomic ones of `netcdf.h`, with their numbers there, and those that files define, from 32 on.
+//! Inquiry of types: atomic types, with their numbers in `netcdf.h`, and user-defined types, from 32 on.
 
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ use crate::model::names::split_path;
 use crate::model::type_numbers::{number_of, type_of, user_type};
 use crate::open::ids::{find, find_enhanced, find_file};
 
-/// Name and size of a type. The id need not be one for an atomic type.
+/// Returns name and size of a type. For an atomic type the file id need not be valid.
 pub extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: NameOut, size: Out<usize>) -> c_int {
     answer(|| {
         if let Ok(Type::Atomic(atomic)) = type_of(ty) {
@@ -32,7 +32,8 @@ pub extern "C" fn nc_inq_type(ncid: c_int, ty: c_int, name: NameOut, size: Out<u
     })
 }
 
-/// Gives the number of a type by its name. Classic files know the names of the first six types only, and that of no type.
+/// Returns the number of a type by its name. In classic files only the names of the first six types are valid, and
+/// "undefined".
 pub extern "C" fn nc_inq_typeid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int {
     answer(|| {
         let (file, group) = find(ncid)?;
@@ -55,7 +56,7 @@ pub extern "C" fn nc_inq_typeid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int
             }
             let found = match split_path(model, name)? {
                 Some((group, name)) => model.type_in(group, name),
-                // In a group around this one, or else in any.
+                // In this group and its parents, or else in any group.
                 None => model.and_parents(group).find_map(|group| model.type_in(group, name)).or_else(|| {
                     let wanted = Name::wanted(name);
                     let named = |ty: &UserType| ty.name.as_bytes() == &*wanted;
@@ -80,14 +81,15 @@ pub unsafe extern "C" fn nc_inq_typeids(ncid: c_int, count: Out<c_int>, ids: *mu
         file.file().look(|model| {
             let types = &model.group(group).types;
             count.put(types.len() as c_int);
-            // SAFETY: `ids` is null or has room for the types of the group, which `count` of an earlier call tells.
+            // SAFETY: `ids` is null or has room for the types of the group, whose number the caller gets from `count`
+            // of an earlier call.
             unsafe { put_all(ids, types.iter().map(|&id| number_of(Type::User(id)))) };
         });
         Ok(())
     })
 }
 
-/// What a file's own type is: name, size, the type it is made of, how many fields or members, and its class.
+/// Returns the properties of a user-defined type: name, size, base type, number of fields or members, and class.
 pub extern "C" fn nc_inq_user_type(
     ncid: c_int,
     ty: c_int,

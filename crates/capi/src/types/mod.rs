@@ -1,4 +1,4 @@
-//! Types: the functions under these headings of `netcdf.h`, and compound types as C lays them out (`netcdf_aux.h`).
+//! Types: definition and inquiry in `netcdf.h`, and compound types with the layout of C (`netcdf_aux.h`).
 
 pub(crate) mod c_layout;
 pub(crate) mod compound_parts;

@@ -1,4 +1,4 @@
-//! Types of opaque bytes.
+//! Opaque types.
 
 use std::ffi::c_int;
 

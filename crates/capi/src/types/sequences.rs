@@ -1,4 +1,4 @@
-//! Types of sequences of varying length.
+//! Variable-length types.
 
 use std::ffi::{c_int, c_void};
 
@@ -27,7 +27,7 @@ pub extern "C" fn nc_inq_vlen(
     inquire(NC_VLEN, ncid, ty, name, size, base, Out::NULL)
 }
 
-/// Makes a list of values that stay where they are.
+/// Stores a list that refers to `values`, which are not copied.
 ///
 /// # Safety
 /// `element` is null or one `nc_vlen_t`.

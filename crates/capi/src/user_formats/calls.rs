@@ -1,4 +1,5 @@
-//! Functions of `netcdf.h` without a function of the same arguments in `NC_Dispatch`, implemented by functions that the table has.
+//! Functions of `netcdf.h` without a counterpart of the same arguments in `NC_Dispatch`, implemented with other
+//! functions of the table.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::ptr::{null, null_mut};
@@ -31,7 +32,7 @@ impl UserFile {
         NC_NOERR
     }
 
-    /// Answers for atomic types itself, which are the same in all formats; asks the format for user-defined ones.
+    /// Answers for atomic types, which are the same in all formats; forwards user-defined ones to the format.
     ///
     /// # Safety
     /// The table keeps to the signatures of `NC_Dispatch`.
@@ -54,9 +55,9 @@ impl UserFile {
     }
 
     /// # Safety
-    /// The table keeps to the signatures of `NC_Dispatch`, and asks for no list.
+    /// The table keeps to the signatures of `NC_Dispatch`.
     pub(crate) unsafe fn inq_varnatts(&self, ncid: c_int, varid: c_int, count: Out<c_int>) -> c_int {
-        // SAFETY: no list is asked for.
+        // SAFETY: no list is requested.
         unsafe {
             match varid {
                 NC_GLOBAL => self.inq(ncid, Out::NULL, Out::NULL, count, Out::NULL),
@@ -75,7 +76,7 @@ impl UserFile {
         chunk: *const c_int,
     ) -> c_int {
         let mut rank = 0;
-        // SAFETY: `chunk` is null or has a size for each dimension, as many as the table says.
+        // SAFETY: `chunk` is null or has a size for each dimension, whose number the table returns.
         unsafe {
             let code =
                 self.inq_facts(ncid, varid, VarFacts { rank: Out::from(&mut rank), ..VarFacts::default() });
@@ -131,7 +132,7 @@ impl UserFile {
         })
     }
 
-    /// Returns the parameters of a filter of a variable; `None` if it does not go through it.
+    /// Returns the parameters of a filter of a variable; `None` if the variable does not have it.
     pub(crate) fn filter(&self, ncid: c_int, varid: c_int, id: c_uint) -> Result<Option<Vec<c_uint>>> {
         let code = |code: c_int| match code {
             NC_NOERR => Ok(true),
@@ -139,7 +140,7 @@ impl UserFile {
             code => fail(Code(code), "its format does not tell the filters of a variable"),
         };
         let mut count = 0;
-        // SAFETY: pointers are null or valid; there is room for as many parameters as the table says.
+        // SAFETY: pointers are null or valid; `params` has room for the number of parameters that the table returned.
         unsafe {
             if !code(self.inq_var_filter_info(ncid, varid, id, Out::from(&mut count), null_mut()))? {
                 return Ok(None);
@@ -162,8 +163,8 @@ impl UserFile {
         params: *mut c_uint,
     ) -> c_int {
         let mut filters = 0;
-        // SAFETY: the vector has room for as many ids as the table says; `params` is null or has room for those of the first
-        // filter.
+        // SAFETY: `ids` has room for the number of ids that the table returned; `params` is null or has room for the
+        // parameters of the first filter.
         unsafe {
             let code = self.inq_var_filter_ids(ncid, varid, Out::from(&mut filters), null_mut());
             if code != NC_NOERR || filters == 0 {

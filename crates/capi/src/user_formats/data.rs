@@ -1,5 +1,5 @@
-//! Values of files of formats that programs bring along: what calls name by parts of a variable and types of memory, in the
-//! words of the table of functions.
+//! Data transfer of files in user-defined formats: conversion of parts of variables and types in memory to calls of the
+//! dispatch table.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,7 +13,7 @@ use crate::abi::transfer::{Direction, MemoryType, TransferBuffer, VariablePart};
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
 
-/// Returns the type of what a call holds in memory; `None` for the variable's own.
+/// Returns the type of the elements in memory; `None` for the type of the variable.
 fn type_of(memory: MemoryType) -> Option<Atomic> {
     Some(match memory {
         MemoryType::Own => return None,
@@ -22,7 +22,7 @@ fn type_of(memory: MemoryType) -> Option<Atomic> {
     })
 }
 
-/// Ends a function with the code of a call that failed.
+/// Returns from a function with the code of a failed call.
 macro_rules! ok {
     ($code:expr) => {
         match $code {
@@ -39,7 +39,7 @@ impl UserFile {
     /// No variable has more than `NC_MAX_VAR_DIMS` dimensions.
     unsafe fn shape(&self, ncid: c_int, varid: c_int, shape: &mut Vec<usize>) -> c_int {
         let (mut rank, mut dims) = (0, vec![0; MOST_DIMS]);
-        // SAFETY: there is room for as many dimensions as a variable may have.
+        // SAFETY: `dims` has room for the largest number of dimensions.
         unsafe {
             let facts =
                 VarFacts { rank: Out::from(&mut rank), dims: dims.as_mut_ptr(), ..VarFacts::default() };
@@ -86,7 +86,7 @@ impl UserFile {
             };
             ok!(self.shape(ncid, varid, &mut shape));
             if shape.is_empty() {
-                // Nothing is looked at; null pointers are let through all the same.
+                // A scalar has no start or count to check; null pointers are accepted.
                 shape.push(1);
             } else if start.is_some_and(|start| start.is_null()) {
                 return Code::EINVALCOORDS.0;
@@ -120,10 +120,10 @@ impl UserFile {
         }
     }
 
-    /// Gives the values of an attribute.
+    /// Stores the values of an attribute.
     ///
     /// # Safety
-    /// `values` is null or has room for the attribute in the type `memory`, or in its own type without one.
+    /// `values` is null or has room for the attribute in type `memory`, or in its own type without `memory`.
     pub(crate) unsafe fn get_attribute(
         &self,
         (ncid, varid, name): (c_int, c_int, Str),

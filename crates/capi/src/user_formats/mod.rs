@@ -1,8 +1,9 @@
-//! Formats that programs bring along: tables of functions, under the modes `NC_UDF0` to `NC_UDF9`.
+//! User-defined formats: dispatch tables of programs, for the modes `NC_UDF0` to `NC_UDF9`.
 //!
-//! A file that is opened or made with such a mode, or begins with the magic number of such a format, has an id like others
-//! and is served by the functions of its table: `forward` hands each call on. The ids are counted from the last one
-//! downwards, those of other files from the first one upwards, so that the table of open files knows nothing of this one.
+//! A file that is opened or created with such a mode, or begins with the magic number of such a format, has an id like
+//! other files and is served by the functions of the dispatch table: `forward` forwards each call. These ids are
+//! assigned from the last one downwards, ids of other files from the first one upwards, so the table of open files is
+//! independent of this module.
 
 mod calls;
 mod data;
@@ -28,22 +29,22 @@ use plugins::load_once;
 use table::{DISPATCH_VERSION, Dispatch};
 pub(crate) use variable::VarFacts;
 
-/// Bytes of the longest magic number that a program may bring along.
+/// Largest length of a magic number, in bytes.
 const MAGIC_LEN: usize = 8;
 
-/// A format that is defined.
+/// User-defined format.
 #[derive(Default)]
 struct Format {
     table: Option<FormatTable>,
-    /// How its files begin; empty if nothing is known of that.
+    /// Magic number of its files; empty if there is none.
     magic: Vec<u8>,
 }
 
-/// A table of functions. It is the program's, and there for all time.
+/// Dispatch table in memory of the program; valid until the process ends.
 #[derive(Clone, Copy)]
 struct FormatTable(*const Dispatch);
 
-// SAFETY: the table is only read, and stays as it is until the process ends (`nc_def_user_format`).
+// SAFETY: the table is only read, and does not change until the process ends (`nc_def_user_format`).
 unsafe impl Send for FormatTable {}
 // SAFETY: threads only read the table, too.
 unsafe impl Sync for FormatTable {}
@@ -55,31 +56,31 @@ fn formats() -> MutexGuard<'static, [Format; UDF_FLAGS.len()]> {
     FORMATS.lock()
 }
 
-/// A file that is served by a format of a program.
+/// File in a user-defined format.
 pub(crate) struct UserFile {
     table: FormatTable,
-    /// The path as it was given, which the functions of the table may keep.
+    /// Path as given by the caller; the functions of the table may keep the pointer.
     pub(crate) path: CString,
 }
 
 impl UserFile {
     fn table(&self) -> &Dispatch {
-        // SAFETY: it is not null, and there for all time, by the contract of `nc_def_user_format`.
+        // SAFETY: the table is not null, and valid until the process ends, by the contract of `nc_def_user_format`.
         unsafe { &*self.table.0 }
     }
 }
 
-/// The open files of such formats; the first has the last id.
+/// Open files in user-defined formats; the first has the last id.
 static FILES: ProcessRwLock<Vec<Option<Arc<UserFile>>>> = ProcessRwLock::new(Vec::new());
-/// How many positions of `FILES` there are: looked at before the table, which most programs leave empty.
+/// Length of `FILES`, read without its lock: in most programs it is 0.
 static POSITIONS_USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns the table of open files, for one who changes it.
+/// Locks the list of open files for a change.
 fn files() -> RwLockWriteGuard<'static, Vec<Option<Arc<UserFile>>>> {
     FILES.write()
 }
 
-/// Returns the file with an id, if it is one of these.
+/// Returns the file with an id, if its format is user-defined.
 pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
     if POSITIONS_USED.load(Ordering::Acquire) == 0 {
         return None;
@@ -88,7 +89,7 @@ pub(crate) fn user_file(ncid: c_int) -> Option<Arc<UserFile>> {
     FILES.read().get(at)?.clone()
 }
 
-/// Returns how many ids at the end are for these files.
+/// Returns the number of ids at the end of the range that are used by these files.
 pub(crate) fn ids_taken() -> usize {
     POSITIONS_USED.load(Ordering::Acquire)
 }
@@ -97,7 +98,7 @@ fn position_of(ncid: c_int) -> Option<usize> {
     (POSITIONS - 1).checked_sub((ncid as u32 >> GROUP_BITS) as usize)
 }
 
-/// Fails with `NC_EINVAL` for a mode that does not name one such format.
+/// Returns the index of the format in a mode. Fails with `NC_EINVAL` for a mode with none or several.
 fn check_one(mode: c_int) -> Result<usize> {
     let mut named = (0..UDF_FLAGS.len()).filter(|&at| mode & UDF_FLAGS[at] != 0);
     match (named.next(), named.next()) {
@@ -106,10 +107,10 @@ fn check_one(mode: c_int) -> Result<usize> {
     }
 }
 
-/// Defines a format, or defines it anew, by its table and by how its files begin.
+/// Defines or redefines a format by its dispatch table and its magic number.
 ///
 /// # Safety
-/// `table` is null or an `NC_Dispatch`, which stays as it is until the process ends.
+/// `table` is null or an `NC_Dispatch`, which does not change until the process ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_user_format(mode: c_int, table: *const c_void, magic: Str) -> c_int {
     answer(|| {
@@ -140,7 +141,7 @@ pub unsafe extern "C" fn nc_def_user_format(mode: c_int, table: *const c_void, m
     })
 }
 
-/// Gives the table and the magic number of a format; a null pointer and an empty text if it is not defined.
+/// Returns the dispatch table and the magic number of a format; a null pointer and an empty text if it is not defined.
 ///
 /// # Safety
 /// `magic` is null or has room for the magic number and a zero byte.
@@ -159,14 +160,14 @@ pub unsafe extern "C" fn nc_inq_user_format(
     })
 }
 
-/// Returns the format that a mode names, the first of several, or the one whose magic number a file to be read begins with, which
-/// comes before the mode as in the reference.
+/// Returns the format whose magic number the file begins with, or else the first one in the mode; the same precedence
+/// as in netCDF-C.
 fn wanted(mode: c_int, begins: &[u8]) -> Option<usize> {
     let has_magic = |format: &Format| !format.magic.is_empty() && begins.starts_with(&format.magic);
     formats().iter().position(has_magic).or_else(|| UDF_FLAGS.iter().position(|flag| mode & flag != 0))
 }
 
-/// Returns the table of a format. `NC_ENOTBUILT` if it is not defined.
+/// Returns the dispatch table of a format. Fails with `NC_ENOTBUILT` if it is not defined.
 fn table_of(format: usize) -> Result<FormatTable> {
     match formats()[format].table {
         Some(table) => Ok(table),

@@ -1,4 +1,4 @@
-//! Opening, making and closing files of formats that programs bring along.
+//! Opening, creation and closing of files in user-defined formats.
 
 use std::ffi::{CString, c_int, c_void};
 use std::io::Read;
@@ -19,7 +19,7 @@ use crate::abi::pointers::Out;
 use crate::open::paths::{path_of, text_of};
 use crate::open::table::{GROUP_BITS, POSITIONS};
 
-/// A call of `nc_open` or `nc_create` of a file that is not in memory.
+/// Arguments of `nc_open` or `nc_create` for a file that is not in memory.
 pub(crate) struct OpenRequest<'a> {
     pub(crate) location: &'a Location,
     pub(crate) mode: c_int,
@@ -27,17 +27,17 @@ pub(crate) struct OpenRequest<'a> {
     pub(crate) hint: Out<'a, usize>,
 }
 
-/// Opens a file if a format of a program is asked for, or its magic number is found. `None` leaves it to the library.
+/// Opens a file if the mode or the magic number selects a user-defined format; `None` if neither does.
 ///
 /// # Safety
-/// The format's table keeps to the signatures of `NC_Dispatch`.
+/// The dispatch table keeps to the signatures of `NC_Dispatch`.
 pub(crate) unsafe fn open(request: &OpenRequest<'_>) -> Result<Option<c_int>> {
     load_once();
     let is_asked = UDF_FLAGS.iter().any(|flag| request.mode & flag != 0);
     if !is_asked && formats().iter().all(|format| format.magic.is_empty()) {
         return Ok(None);
     }
-    // The format of a URL is asked for, and not looked for.
+    // For a URL only the mode selects a format.
     let begins = match path_of(request.location).map(first_bytes) {
         None => None,
         Some(Ok(begins)) => Some(begins),
@@ -57,10 +57,10 @@ pub(crate) unsafe fn open(request: &OpenRequest<'_>) -> Result<Option<c_int>> {
     }
 }
 
-/// Makes a file if a format of a program is asked for. `None` leaves it to the library.
+/// Creates a file if the mode selects a user-defined format; `None` if it does not.
 ///
 /// # Safety
-/// The format's table keeps to the signatures of `NC_Dispatch`, and `create` of it to the call.
+/// The dispatch table keeps to the signatures of `NC_Dispatch`.
 pub(crate) unsafe fn create(request: &OpenRequest<'_>, size: usize) -> Result<Option<c_int>> {
     load_once();
     let Some(format) = wanted(request.mode, &[]) else { return Ok(None) };
@@ -74,7 +74,7 @@ pub(crate) unsafe fn create(request: &OpenRequest<'_>, size: usize) -> Result<Op
     }
 }
 
-/// How a file begins. Fails with `NC_ENOTNC` for one that is too short to be of any format.
+/// Returns the first bytes of a file. Fails with `NC_ENOTNC` for a file that is too short for any format.
 fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
     let failed = |error: std::io::Error| Error::system(error, path.display());
     let mut file = std::fs::File::open(path).map_err(failed)?;
@@ -89,7 +89,7 @@ fn first_bytes(path: &Path) -> Result<[u8; MAGIC_LEN]> {
     Ok(begins)
 }
 
-/// Gives a file an id, and keeps it if its format takes it.
+/// Assigns an id to a file, and keeps the file if `take` succeeds.
 fn insert(
     location: &Location,
     table: FormatTable,
@@ -108,7 +108,7 @@ fn insert(
     }
     files[at] = Some(file.clone());
     POSITIONS_USED.store(files.len(), Ordering::Release);
-    // The functions of the format may call the library.
+    // The lock is released first: the functions of the format may call the library.
     drop(files);
     let id = ((POSITIONS - 1 - at) << GROUP_BITS) as c_int;
     match take(&file, id) {
@@ -135,15 +135,15 @@ fn remove(ncid: c_int) {
     POSITIONS_USED.store(files.len(), Ordering::Release);
 }
 
-/// How a file is closed.
+/// Way of closing a file.
 pub(crate) enum Closing {
-    /// It stays open if its format fails to close it.
+    /// The file stays open if its format fails to close it.
     Close(*mut c_void),
-    /// It is gone in any case.
+    /// The file is closed in any case.
     Abort,
 }
 
-/// Closes a file and gives its id free.
+/// Closes a file and releases its id.
 ///
 /// # Safety
 /// The parameters of `how` are null or the `NC_memio` of the call.

@@ -1,5 +1,6 @@
-//! Formats in libraries that settings name: `NETCDF.UDF0.LIBRARY`, the file of the library, `NETCDF.UDF0.INIT`, the function in
-//! it that gives the table, and `NETCDF.UDF0.MAGIC`, how files of the format begin; the same up to `UDF9`.
+//! Formats in shared libraries named by settings: `NETCDF.UDF0.LIBRARY` is the file of the library, `NETCDF.UDF0.INIT`
+//! the function in it that returns the dispatch table, and `NETCDF.UDF0.MAGIC` the magic number of the format; the same
+//! up to `UDF9`.
 
 use std::ffi::{CString, c_int, c_void};
 use std::sync::Once;
@@ -9,8 +10,8 @@ use crate::abi::constants::{NC_NOERR, UDF_FLAGS};
 use crate::abi::pointers::Str;
 use crate::open::settings::setting;
 
-/// Loads the formats that settings name, as the library does when it first opens or makes a file. What cannot be loaded is
-/// passed over, as in the reference.
+/// Loads the formats named by settings. The library does so when it first opens or creates a file. Formats that cannot
+/// be loaded are skipped, as in netCDF-C.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name in C")]
 pub extern "C" fn NC_udf_load_plugins() -> c_int {
@@ -25,7 +26,7 @@ pub extern "C" fn NC_udf_load_plugins() -> c_int {
     NC_NOERR
 }
 
-/// Loads the formats that settings name, once for the process.
+/// Loads the formats named by settings, once per process.
 pub(super) fn load_once() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -33,7 +34,7 @@ pub(super) fn load_once() {
     });
 }
 
-/// Loads a format; nothing happens if that fails.
+/// Loads a format; ignores failures.
 fn load(flag: c_int, library: &std::ffi::CStr, init: &std::ffi::CStr, magic: Option<&std::ffi::CStr>) {
     // SAFETY: the texts end in a zero byte. The library stays loaded: its functions serve files from now on.
     let function = unsafe {
@@ -46,8 +47,8 @@ fn load(flag: c_int, library: &std::ffi::CStr, init: &std::ffi::CStr, magic: Opt
     if function.is_null() {
         return;
     }
-    // SAFETY: the function takes nothing and gives a table, by the contract of the settings; a table of another version is
-    // refused.
+    // SAFETY: the function takes no arguments and returns a table, by the contract of the settings; a table of another
+    // version is refused.
     unsafe {
         let function: extern "C" fn() -> *const c_void = std::mem::transmute(function);
         nc_def_user_format(flag, function(), magic.map_or(Str::NULL, Str::from));

@@ -1,7 +1,7 @@
-//! The functions of `netcdf_dispatch.h`: what the tables of formats hold where a format lacks something.
+//! Functions of `netcdf_dispatch.h` for the entries of dispatch tables that a format does not support.
 //!
-//! All but one look at none of their arguments, so they are declared without any: C callers put arguments where a
-//! function may leave them.
+//! All but one ignore their arguments, so they are declared without any: in the calling convention of C, surplus
+//! arguments are harmless.
 
 use std::ffi::{c_int, c_uint};
 

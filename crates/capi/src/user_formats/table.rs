@@ -1,5 +1,5 @@
-//! `NC_Dispatch` of `netcdf_dispatch.h`: the functions that make up a format, each written down once, as a field of the table
-//! and as a method that calls it.
+//! `NC_Dispatch` of `netcdf_dispatch.h`: the functions of a format. Each is written once, and becomes a field of the
+//! table and a method that calls it.
 
 use std::ffi::{c_char, c_int, c_longlong, c_uint, c_void};
 
@@ -8,12 +8,12 @@ use ferrocdf::Code;
 use super::UserFile;
 use crate::abi::pointers::{NameOut, Out, Str};
 
-/// The version of `NC_Dispatch` that the headers describe.
+/// Version of `NC_Dispatch` in the headers.
 pub(crate) const DISPATCH_VERSION: c_int = 5;
 
 macro_rules! dispatch {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {
-        /// The table of a format, in memory of the program.
+        /// Dispatch table of a format, in memory of the program.
         #[repr(C)]
         pub(crate) struct Dispatch {
             /// `NC_FORMATX_*`
@@ -23,15 +23,16 @@ macro_rules! dispatch {
         }
 
         impl UserFile {$(
-            /// Calls the function of this name. `NC_EINVAL` if the table has none, where the reference crashes.
+            /// Calls the function of this name. Returns `NC_EINVAL` if the table has none, where netCDF-C crashes.
             ///
             /// # Safety
-            /// Raw pointers are null or point to what the function of `netcdf.h` of this name has there.
+            /// Raw pointers keep to the contract of the function of this name in `netcdf.h`.
             #[allow(dead_code, reason = "no call of this library ends in some of them")]
             #[allow(clippy::too_many_arguments, reason = "those of the interface")]
             pub(crate) unsafe fn $name(&self, $($argument: $type),*) -> c_int {
                 match self.table().$name {
-                    // SAFETY: the table is of the version with this signature; the rest as the caller says.
+                    // SAFETY: the table has the version with this signature; the arguments are valid as the caller
+                    // says.
                     Some(function) => unsafe { function($($argument),*) },
                     None => Code::EINVAL.0,
                 }

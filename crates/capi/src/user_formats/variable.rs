@@ -1,4 +1,4 @@
-//! The facts of a variable that `inq_var_all` of a table of functions tells, by name instead of by position.
+//! Properties of a variable from `inq_var_all` of a dispatch table, by name instead of by position.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use super::UserFile;
 use crate::abi::pointers::{NameOut, Out};
 
-/// Pointers to memory for the facts of a variable; null for facts that the caller does not want.
+/// Pointers to memory for the properties of a variable; null for properties that the caller does not want.
 pub(crate) struct VarFacts<'a> {
     pub(crate) name: NameOut<'a>,
     pub(crate) ty: Out<'a, c_int>,
@@ -46,16 +46,17 @@ impl Default for VarFacts<'_> {
 }
 
 impl UserFile {
-    /// Calls `inq_var_all` of the table. Szip and the number of a filter are never asked for.
+    /// Calls `inq_var_all` of the table. The arguments for filters are always null.
     ///
     /// # Safety
-    /// Each list of `facts` is null or has room for what the variable has: an id and a size for each dimension, a fill value.
+    /// Each list of `facts` is null or has room for the values of the variable: an id and a size for each dimension, a
+    /// fill value.
     pub(crate) unsafe fn inq_facts(&self, ncid: c_int, varid: c_int, facts: VarFacts) -> c_int {
         let VarFacts { name, ty, rank, dims, attrs, shuffle, deflate, .. } = facts;
         let VarFacts { level, checksum, kind, chunk, no_fill, value, endian, .. } = facts;
         let (filter, filter_params, filter_values) = (Out::NULL, Out::NULL, null_mut());
-        // SAFETY: the facts are null or have room for what the dataset has; the last three are null, so nothing is written
-        // there.
+        // SAFETY: the pointers are null or have room for the values of the variable; the last three are null, so
+        // nothing is written there.
         unsafe {
             self.inq_var_all(
                 ncid,

@@ -1,5 +1,5 @@
-//! The interface of version 2: data of variables, and of whole records. Coordinates are `long`, which is as long as
-//! `size_t` and `ptrdiff_t` here; memory is of the variable's own type.
+//! The interface of version 2: data of variables, and of whole records. Coordinates are `long`, which has the size of
+//! `size_t` and `ptrdiff_t` here; values in memory have the type of the variable.
 
 use std::ffi::{c_int, c_long, c_void};
 
@@ -21,14 +21,14 @@ const _: () = assert!(size_of::<c_long>() == size_of::<usize>());
 /// One number for each dimension.
 type Numbers = SmallVec<[isize; 8]>;
 
-/// Gives the size of a value of a type; -1 for what is no atomic type.
+/// Returns the size of a value of an atomic type; -1 for other types.
 #[unsafe(no_mangle)]
 pub extern "C" fn nctypelen(xtype: c_int) -> c_int {
     let atomic = u64::try_from(xtype).ok().and_then(ferrocdf::Atomic::from_nc_type);
     atomic.map_or(-1, |atomic| atomic.size() as c_int)
 }
 
-/// Returns a map in elements from one in bytes.
+/// Converts a map in bytes to a map in elements.
 ///
 /// # Safety
 /// `map` is null or has a number for each dimension of the variable.
@@ -49,7 +49,7 @@ fn size(ty: Type) -> isize {
     }
 }
 
-/// The five functions of one direction.
+/// Defines functions of one direction.
 macro_rules! data {
     ($move:ident, $one:ident, $slab:ident, $strided:ident, $mapped:ident, $values:ty) => {
         version_2! {
@@ -70,7 +70,7 @@ macro_rules! data {
             values: $values,
         ) -> c_int {
             if stride.is_null() {
-                // SAFETY: the same pointers, none of which is the stride.
+                // SAFETY: the pointers are those of the call, without the stride.
                 return unsafe { $slab(ncid, varid, start, count, values) };
             }
             let part =
@@ -93,7 +93,7 @@ macro_rules! data {
             values: $values,
         ) -> c_int {
             if map.is_null() {
-                // SAFETY: the same pointers, none of which is the map.
+                // SAFETY: the pointers are those of the call, without the map.
                 return unsafe { $strided(ncid, varid, start, count, stride, values) };
             }
             let mut elements = Numbers::new();
@@ -103,13 +103,13 @@ macro_rules! data {
                 Ok(())
             });
             if code != NC_NOERR {
-                // As in the reference, this one is not told.
+                // As in netCDF-C, this error is not reported.
                 return code;
             }
             let (start, count, stride, map) =
                 (start.cast(), count.cast(), stride.cast(), elements.as_ptr().cast());
             let part = VariablePart::Mapped { start, count, stride, map };
-            // SAFETY: the map was made with a number for each dimension; the other pointers are those of the call.
+            // SAFETY: the map has a number for each dimension; the other pointers are those of the call.
             let code = unsafe { $move(ncid, varid, part, MemoryType::Own, values) };
             outcome(stringify!($mapped), code, 0, || format!("ncid {ncid}").into_bytes())
         }
@@ -142,17 +142,17 @@ pub unsafe extern "C" fn ncvarget(
     outcome("ncvarget", code, 0, || format!("ncid {ncid}; varid {varid}").into_bytes())
 }
 
-/// Returns the variables of a group that have records, by their ids in it.
+/// Returns the record variables of a group with their ids in it.
 fn record_variables(model: &Model, group: GroupId) -> Vec<(c_int, VarId)> {
     let vars = model.group(group).vars.iter().copied().enumerate();
     vars.filter(|(_, var)| model.is_record(*var)).map(|(id, var)| (id as c_int, var)).collect()
 }
 
-/// Moves a record of each variable that memory is given for, by `transfer` with the variable's id, the start, the count
-/// and the memory. Gives the first error's code.
+/// Transfers one record of each variable whose memory is not null: calls `transfer` with the id of the variable, the
+/// part and the memory. Returns the first error code.
 ///
 /// # Safety
-/// `values` is null or has a pointer for each variable with records, each null or to memory for one record.
+/// `values` is null or has a pointer for each record variable, each null or to memory for one record.
 unsafe fn each_record(
     ncid: c_int,
     record: c_long,
@@ -171,7 +171,7 @@ unsafe fn each_record(
     if code != NC_NOERR {
         return code;
     }
-    // SAFETY: `values` is null or has a pointer for each variable with records.
+    // SAFETY: `values` is null or has a pointer for each record variable.
     let values = unsafe { list(values, parts.len()) };
     let given = parts.iter().zip(values).filter(|(_, values)| !values.is_null());
     let codes = given.map(|((id, shape), values)| {

@@ -40,7 +40,7 @@ version_2! {
     }
 
     fn ncattput(ncid, varid: c_int, name: Str, ty: c_int, len: c_int, values: *const c_void) {
-        // A negative length is one that is too large.
+        // A negative length becomes one that is too large.
         (put_attribute((ncid, varid, name), ty, len as usize, values, None), 0)
     }
 

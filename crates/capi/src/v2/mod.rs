@@ -1,5 +1,5 @@
-//! The interface of netCDF version 2: errors are printed and end the process, as `ncopts` says, and functions give what
-//! they find, or -1. Here are the errors, files and dimensions.
+//! The interface of netCDF version 2: errors are printed and end the process, depending on `ncopts`; functions return
+//! their result, or -1. This module has the error handling, files and dimensions.
 
 pub(crate) mod data;
 pub(crate) mod entities;
@@ -21,20 +21,20 @@ use crate::library::nc_strerror;
 
 const NC_FATAL: c_int = 1;
 const NC_VERBOSE: c_int = 2;
-/// What `ncerr` says of all errors of the system.
+/// Value of `ncerr` for all errors of the system.
 const NC_SYSERR: c_int = -31;
 
-/// What errors do: bits of `NC_FATAL` and `NC_VERBOSE`. C has it as an `int`, which is what an atomic one is.
+/// Effect of errors: the bits `NC_FATAL` and `NC_VERBOSE`. An `int` in C, with the same representation.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
 pub static ncopts: AtomicI32 = AtomicI32::new(NC_FATAL | NC_VERBOSE);
 
-/// The code of the last error.
+/// Code of the last error.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
 pub static ncerr: AtomicI32 = AtomicI32::new(NC_NOERR);
 
-/// Takes note of an error, prints it, and ends the process, as `ncopts` says.
+/// Records an error, prints it, and ends the process, depending on `ncopts`.
 fn advise(routine: &[u8], code: c_int, message: &[u8]) {
     ncerr.store(if code > 0 { NC_SYSERR } else { code }, Ordering::Relaxed);
     let options = ncopts.load(Ordering::Relaxed);
@@ -42,11 +42,11 @@ fn advise(routine: &[u8], code: c_int, message: &[u8]) {
         let mut line = [routine, b": ", message].concat();
         if code != NC_NOERR {
             line.extend_from_slice(b": ");
-            // SAFETY: the texts of codes end in a zero byte and stay.
+            // SAFETY: the texts of codes end in a zero byte and are valid until the process ends.
             line.extend_from_slice(unsafe { CStr::from_ptr(nc_strerror(code)) }.to_bytes());
         }
         line.push(b'\n');
-        // Where standard error is closed there is nobody to tell.
+        // Failures are ignored: standard error may be closed.
         let _ = std::io::stderr().write_all(&line);
     }
     if options & NC_FATAL != 0 && code != NC_NOERR {
@@ -54,7 +54,7 @@ fn advise(routine: &[u8], code: c_int, message: &[u8]) {
     }
 }
 
-/// Returns `given` if `code` is none of an error; else reports the error as `ncopts` says, and returns -1.
+/// Returns `given` if `code` is no error; otherwise reports the error depending on `ncopts`, and returns -1.
 pub(crate) fn outcome(routine: &str, code: c_int, given: c_int, about: impl FnOnce() -> Vec<u8>) -> c_int {
     if code == NC_NOERR {
         return given;
@@ -68,17 +68,17 @@ pub(crate) fn quoted(text: Str<'_>) -> &[u8] {
     text.c_str().map_or(b"(null)", CStr::to_bytes)
 }
 
-/// Functions whose errors are told with the id of the file. A body gives a code, and what the function gives without
-/// an error.
+/// Defines functions whose errors are reported with the id of the file. A body returns a code, and the result of the
+/// function if there is no error.
 macro_rules! version_2 {
     ($(fn $name:ident($ncid:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {$(
         /// # Safety
-        /// That of the function of version 3 with the same arguments.
+        /// The contract of the function of version 3 with the same arguments.
         #[unsafe(no_mangle)]
         #[allow(unused_unsafe, reason = "some of what the bodies call takes no raw pointers")]
         pub unsafe extern "C" fn $name($ncid: c_int $(, $argument: $type)*) -> c_int {
-            // SAFETY: the body hands on the arguments, whose contract is that of the function of version 3 with the same
-            // arguments.
+            // SAFETY: the body passes on the arguments, whose contract is that of the function of version 3 with the
+            // same arguments.
             let (code, given): (c_int, c_int) = unsafe { $body };
             $crate::v2::outcome(stringify!($name), code, given, || format!("ncid {}", $ncid).into_bytes())
         }
@@ -86,14 +86,15 @@ macro_rules! version_2 {
 }
 pub(crate) use version_2;
 
-/// Prints an error of the caller's: `format` and what follows are as for `printf`, without floating-point numbers.
+/// Reports an error of the caller: `format` and the arguments after it are as for `printf`, without floating-point
+/// numbers.
 ///
-/// C passes any number of arguments behind `format`. Rust has no such functions, but on Linux (x86-64, aarch64) integers
-/// and pointers arrive in the same places as if they were declared, so as many as anybody uses are declared; those
-/// that were not passed are whatever is there, and are not looked at.
+/// A variadic function in C. Rust cannot define one, but on Linux (x86-64, aarch64) variadic integers and pointers are
+/// passed like declared ones, so eight are declared. Arguments that the caller did not pass have arbitrary values, and
+/// are not used.
 ///
 /// # Safety
-/// `format` asks for no more arguments than were passed, and for strings only where they are null or end in a zero byte.
+/// `format` uses at most the passed arguments, and `%s` only for null or text that ends in a zero byte.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn nc_advise(
@@ -109,10 +110,11 @@ pub unsafe extern "C" fn nc_advise(
     g: usize,
     h: usize,
 ) {
-    // SAFETY: `format` ends in a zero byte and asks for no more than was passed; nothing is written to memory of no bytes.
+    // SAFETY: `format` ends in a zero byte and uses at most the passed arguments; nothing is written to a buffer of
+    // size 0.
     let len = unsafe { libc::snprintf(std::ptr::null_mut(), 0, format.as_ptr(), a, b, c, d, e, f, g, h) };
     let mut message = vec![0u8; usize::try_from(len).unwrap_or(0) + 1];
-    // SAFETY: the same arguments; the memory is as large as `snprintf` asked for.
+    // SAFETY: the arguments are the same; the memory has the size that `snprintf` returned.
     unsafe {
         libc::snprintf(message.as_mut_ptr().cast(), message.len(), format.as_ptr(), a, b, c, d, e, f, g, h)
     };
@@ -186,7 +188,7 @@ version_2! {
         let mut found = 0;
         let code = nc_inq_dim(ncid, id, name, Out::from(&mut found));
         if code == NC_NOERR {
-            // The reference has it through an `int`.
+            // netCDF-C converts the length to `int` first.
             len.put(c_long::from(found as c_int));
         }
         (code, id)

@@ -1,4 +1,4 @@
-//! Values of attributes between the model and the caller's memory.
+//! Conversion of attribute values between the model and the memory of the caller.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +10,7 @@ use crate::abi::answer::fail;
 use crate::abi::pointers::{Str, list};
 use crate::values::nested::lay_out;
 
-/// Fails between text and numbers, which do not convert to each other.
+/// Fails if one type is text and the other is not.
 fn check_text(one: Atomic, other: Atomic) -> Result<()> {
     if (one == Atomic::Char) == (other == Atomic::Char) {
         return Ok(());
@@ -18,9 +18,9 @@ fn check_text(one: Atomic, other: Atomic) -> Result<()> {
     fail(Code::ECHAR, "text does not convert to numbers, nor numbers to text")
 }
 
-/// Returns the kind that a conversion takes each side for. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so memory of
-/// unsigned bytes takes it as unsigned; in netCDF-4 files held to the classic model either takes either. Fails with
-/// `NC_EBADTYPE` for strings, which only convert to strings.
+/// Returns the kinds between which values are converted. In CDF-1 and CDF-2 `NC_BYTE` is the only 8-bit number, so with
+/// unsigned bytes in memory it counts as unsigned; in netCDF-4 files that keep to the classic model, signed and
+/// unsigned bytes count as the type in memory. Fails with `NC_EBADTYPE` for strings, which only convert to strings.
 fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {
     let same = match format.data_model() {
         DataModel::Classic | DataModel::Offset64 => (file, memory) == (Atomic::Byte, Atomic::Ubyte),
@@ -35,11 +35,11 @@ fn kinds(format: Format, file: Atomic, memory: Atomic) -> Result<(Kind, Kind)> {
     }
 }
 
-/// Values of type `file` made of `count` values of type `memory` that the caller gave. Those out of range are as they
-/// are in variables, and all others are converted.
+/// Converts `count` values of type `memory` to type `file`. Values out of range are converted as in variables, and
+/// reported.
 ///
 /// # Safety
-/// The pointer is null or points to that many values.
+/// `given` is null or has `count` values.
 pub(crate) unsafe fn values_of(
     format: Format,
     file: Atomic,
@@ -77,11 +77,11 @@ pub(crate) unsafe fn values_of(
     Ok((values, fit))
 }
 
-/// Gives the caller the values of an attribute as values of type `memory`, or of their own. No values need no memory and
-/// no conversion; in netCDF-4 files a null pointer asks for nothing.
+/// Stores the values of an attribute as type `memory`, or as their own type. An attribute without values needs no
+/// memory and no conversion; in netCDF-4 files a null pointer requests nothing.
 ///
 /// # Safety
-/// The pointer is null or has room for the values.
+/// `place` is null or has room for the values.
 pub(crate) unsafe fn give_values(
     model: &Model,
     values: &Values,
@@ -109,10 +109,10 @@ pub(crate) unsafe fn give_values(
     }
 }
 
-/// Gives the caller numbers or text as numbers or text.
+/// Stores numbers or text, converted to type `memory`.
 ///
 /// # Safety
-/// The pointer is null or has room for the values.
+/// `place` is null or has room for the values.
 pub(crate) unsafe fn give_converted(
     format: Format,
     values: &Values,
@@ -129,10 +129,10 @@ pub(crate) unsafe fn give_converted(
     convert(rules, Stored::native(from), bytes(values), Stored::native(to), room)
 }
 
-/// Gives the caller values in their own type.
+/// Stores values in their own type.
 ///
 /// # Safety
-/// The pointer is null or has room for the values.
+/// `place` is null or has room for the values.
 pub(crate) unsafe fn put_values(model: &Model, place: *mut c_void, values: &Values) -> Result<()> {
     if place.is_null() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Values between the model and the memory of C.
+//! Conversion of values between the model and the memory of C.
 
 pub(crate) mod conversion;
 pub(crate) mod nested;

@@ -1,8 +1,8 @@
-//! Nested values as C programs have them: what `ferrocdf::nested` says of flat bytes, with pointers to memory of `malloc` in the
+//! Nested values in the memory of C: the flat bytes of `ferrocdf::nested`, with pointers to memory from `malloc` in the
 //! slots.
 //!
-//! Memory is zero before anything is put into it, and the memory of a list is part of the whole before its elements are made. So
-//! whatever fails, [`reclaim`] frees just what was made.
+//! Memory is zero before it is filled, and a list is linked before its elements are created. So after any failure
+//! [`reclaim`] frees exactly the memory that was allocated.
 
 use std::ffi::c_char;
 
@@ -14,7 +14,7 @@ use crate::abi::memory::{NcVlen, allocate, copy_of_text};
 use crate::abi::pointers::{Str, list};
 use crate::values::owned::{read_list, reclaim};
 
-/// Makes strings and lists in memory of `malloc`.
+/// Writer of strings and lists to memory from `malloc`.
 struct Allocated;
 
 impl NestedWriter<'static> for Allocated {
@@ -30,31 +30,32 @@ impl NestedWriter<'static> for Allocated {
         };
         let values = allocate::<u8>(bytes)?;
         store(slot, NcVlen { len, values: values.cast() });
-        // SAFETY: the new memory has at least `bytes` bytes, all zero, and the caller of the library gets it when it is filled.
+        // SAFETY: the new memory has at least `bytes` bytes, all zero; the caller of the library gets it only after it
+        // is filled.
         Ok(unsafe { std::slice::from_raw_parts_mut(values, bytes) })
     }
 }
 
-/// Stores what a slot holds, perhaps not aligned.
+/// Stores the value of a slot, which may be unaligned.
 fn store<T: Copy>(slot: &mut [u8], value: T) {
     assert_eq!(slot.len(), size_of::<T>());
     // SAFETY: the slot has as many bytes as the value.
     unsafe { slot.as_mut_ptr().cast::<T>().write_unaligned(value) }
 }
 
-/// Lays values out in memory for just them. If that fails, nothing is left to be freed.
+/// Lays out values in memory of exactly their size. After a failure nothing is left to free.
 pub(crate) fn lay_out(model: &Model, values: &Values, room: &mut [u8]) -> Result<()> {
     nested::lay_out(model, values, room, &mut Allocated).inspect_err(|_| {
         let ty = values.ty();
         let count = room.len() / model.size_of(ty).max(1);
-        // SAFETY: `room` has `count` values; what hangs from them was made here, all else is zero.
+        // SAFETY: `room` has `count` values; their strings and lists were allocated here, all else is zero.
         let freed = unsafe { reclaim(model, ty, room.as_mut_ptr(), count) };
         debug_assert!(freed.is_ok());
         room.fill(0);
     })
 }
 
-/// Finds strings and lists where C programs have them. One is only made where what hangs from slots is as the type says.
+/// Reader of strings and lists in the memory of C. Created only if the slots are valid for the type.
 struct OfCaller;
 
 impl NestedReader for OfCaller {
@@ -75,10 +76,10 @@ impl NestedReader for OfCaller {
     }
 }
 
-/// Returns values that C programs have in memory.
+/// Reads values from the memory of C.
 ///
 /// # Safety
-/// `from` is null or has `count` values of the type, and what hangs from them is as the type says.
+/// `from` is null or has `count` values of the type, whose strings and lists are valid.
 pub(crate) unsafe fn gather(model: &Model, ty: Type, from: *const u8, count: usize) -> Result<Values> {
     // SAFETY: `from` has `count` values, as the caller says.
     let from = unsafe { list(from, count * model.size_of(ty)) };

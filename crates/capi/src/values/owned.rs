@@ -1,7 +1,7 @@
-//! Values of any type in memory, with all that hangs from them: freeing and copying.
+//! Freeing and copying of values of any type with their strings and lists.
 //!
-//! A value lies in memory as in C: strings are pointers, vlens are [`NcVlen`], compounds have their fields at the offsets
-//! of the type. Values of atomic types ask nothing of a file, so any id will do for them, as in the reference.
+//! Values have the layout of C: strings are pointers, vlens are [`NcVlen`], compounds have their fields at the offsets
+//! of the type. Atomic types do not need a file, so any id is valid for them, as in netCDF-C.
 
 use std::ffi::c_char;
 
@@ -13,17 +13,17 @@ use crate::abi::answer::fail;
 use crate::abi::memory::{NcVlen, allocate, copy_of_text, free};
 use crate::abi::pointers::Str;
 
-/// Frees what hangs from values.
+/// Frees the strings and lists of values.
 ///
 /// # Safety
-/// There are `count` values of the type, and what hangs from them is from `malloc`.
+/// `values` has `count` values of the type, whose strings and lists are from `malloc`.
 pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: usize) -> Result<()> {
     if model.is_flat(ty) {
         return Ok(());
     }
     let size = model.size_of(ty);
     for at in 0..count {
-        // SAFETY: it is one of the values.
+        // SAFETY: the pointer is to one of the values.
         let value = unsafe { values.add(at * size) };
         // SAFETY: `value` is one value of the type; a field lies within its compound.
         unsafe {
@@ -48,12 +48,12 @@ pub(crate) unsafe fn reclaim(model: &Model, ty: Type, values: *mut u8, count: us
     Ok(())
 }
 
-/// Reads a list. Fails with `NC_EINVAL` for one that says it has elements and has no memory for them.
+/// Reads a list. Fails with `NC_EINVAL` for a list that has elements but a null pointer.
 ///
 /// # Safety
-/// There is a list.
+/// `value` points to a list.
 pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
-    // SAFETY: `value` is one `nc_vlen_t`, perhaps not aligned.
+    // SAFETY: `value` points to an `nc_vlen_t`, possibly unaligned.
     let list = unsafe { value.cast::<NcVlen>().read_unaligned() };
     if list.len > 0 && list.values.is_null() {
         return fail(Code::EINVAL, format!("a list of {} elements is a null pointer", list.len));
@@ -61,10 +61,10 @@ pub(crate) unsafe fn read_list(value: *const u8) -> Result<NcVlen> {
     Ok(if list.len == 0 { NcVlen { len: 0, values: std::ptr::null_mut() } } else { list })
 }
 
-/// Copies values, and all that hangs from them into memory of its own.
+/// Copies values, and their strings and lists to new memory.
 ///
 /// # Safety
-/// There are `count` values of the type, and room for as many.
+/// `from` has `count` values of the type, and `to` has room for as many.
 pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8, count: usize) -> Result<()> {
     let size = model.size_of(ty);
     if model.is_flat(ty) {
@@ -105,7 +105,7 @@ pub(crate) unsafe fn copy(model: &Model, ty: Type, from: *const u8, to: *mut u8,
 }
 
 /// # Safety
-/// There is a list, and room for one.
+/// `from` points to a list, and `to` has room for one.
 unsafe fn copy_list(model: &Model, base: Type, from: *const u8, to: *mut u8) -> Result<()> {
     // SAFETY: `from` and `to` are one `nc_vlen_t` each; the new memory has as many elements as the list.
     unsafe {

@@ -12,7 +12,7 @@ use crate::open::file::OpenFile;
 use crate::open::ids::find;
 use crate::types::equality::equal_type;
 
-/// Bytes of data that are in memory at a time.
+/// Largest number of bytes of data in memory at a time.
 const BUDGET: usize = 16 << 20;
 
 #[unsafe(no_mangle)]
@@ -22,14 +22,14 @@ pub extern "C" fn nc_copy_var(from_id: c_int, varid: c_int, to_id: c_int) -> c_i
         let var = from.file().look(|model| variable(model, group, varid))?;
         let (to, to_group) = find(to_id)?;
         let copy = define(&from, var, &to, to_group)?;
-        // What was defined stays, and so does the data that was copied until an error.
+        // Definitions stay, and so does the data that was copied before an error.
         let _ = end_definitions(&to, FileMut::commit);
         let _ = to.writable()?.sync();
         copy_values(&from, var, &to, copy)
     })
 }
 
-/// Defines the copy, in define mode. It has the dimensions of the same names.
+/// Defines the copy, in define mode. Its dimensions are those with the same names.
 fn define(from: &OpenFile, var: VarId, to: &OpenFile, group: GroupId) -> Result<VarId> {
     let (source, target) = (from.model(), to.model());
     let described = source.var(var);
@@ -57,7 +57,7 @@ fn define(from: &OpenFile, var: VarId, to: &OpenFile, group: GroupId) -> Result<
     Ok(copy)
 }
 
-/// Copies the data, first to last along the first dimension; where the target is smaller, as much as there is room for.
+/// Copies the data in order of the first dimension; if the target is smaller, as much as fits.
 fn copy_values(from: &OpenFile, var: VarId, to: &OpenFile, copy: VarId) -> Result<()> {
     let (shape, room) = (from.model().shape(var), to.model().shape(copy));
     if shape.first() == Some(&0) {

@@ -91,20 +91,20 @@ pub unsafe extern "C" fn nc_inq_var_fill(
             return unsafe { give_fill(file.file(), &model, var, value) };
         }
         let own = described.attrs.find(FILL_VALUE.as_bytes()).map(|attr| attr.value.clone());
-        // An attribute of another type or of many values is given as it is.
+        // An attribute of another type or of several values is returned unconverted.
         let fill = match own {
             Some(fill) => fill,
             None => Values::default_fill(model.atomic_type(var)?),
         };
-        // SAFETY: `value` has room for the fill value, or for an attribute of that name as it is.
+        // SAFETY: `value` has room for the fill value, or for all values of an attribute `_FillValue`.
         unsafe { put_values(&model, value, &fill) }
     })
 }
 
-/// Returns the fill value of a variable of a netCDF-4 file; none if it is not filled.
+/// Stores the fill value of a variable of a netCDF-4 file; nothing if the variable is not filled.
 ///
 /// # Safety
-/// There is room for a value.
+/// `place` has room for one value of the variable's type.
 unsafe fn give_fill(file: &File, model: &Model, var: VarId, place: *mut c_void) -> Result<()> {
     let described = model.var(var);
     if described.storage.no_fill {
@@ -117,7 +117,7 @@ unsafe fn give_fill(file: &File, model: &Model, var: VarId, place: *mut c_void) 
     if let Type::User(id) = described.ty
         && let Class::Enum { base, .. } = model.user_type(id).class
     {
-        // SAFETY: an enumeration is as large as its base type.
+        // SAFETY: an enumeration has the size of its base type.
         return unsafe { put_values(model, place, &Values::default_fill(base)) };
     }
     // SAFETY: `place` has room for one value, of `size_of` its type.

@@ -1,4 +1,4 @@
-//! Variables: what they are. Their data is in [`crate::data`].
+//! Variables: definition, inquiry, renaming. Their data is in [`crate::data`].
 
 pub(crate) mod copy;
 pub(crate) mod fill_values;
@@ -20,7 +20,7 @@ use crate::storage::chunk_shapes;
 
 /// `NC_MAX_VAR_DIMS`
 const MOST_DIMS: usize = 1024;
-/// What HDF5 has room for.
+/// Largest number of dimensions in HDF5.
 const MOST_DIMS_OF_HDF5: c_int = 32;
 
 /// # Safety
@@ -80,7 +80,7 @@ pub extern "C" fn nc_inq_varid(ncid: c_int, name: Str, id: Out<c_int>) -> c_int 
             let name = name.bytes()?;
             if !file.is_classic() {
                 if id.is_null() {
-                    // The reference does not look for the variable either.
+                    // As in netCDF-C, the variable is not looked up without a pointer for its id.
                     return Ok(());
                 }
                 check_wanted(name)?;
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn nc_inq_var(
     })
 }
 
-/// A function that gives one of the things that [`nc_inq_var`] gives.
+/// Defines a function that returns one of the properties of [`nc_inq_var`].
 macro_rules! part_of_inq_var {
     ($function:ident($value:ident: $type:ty) => ($($argument:expr),*)) => {
         /// # Safety
@@ -145,7 +145,7 @@ part_of_inq_var!(nc_inq_varndims(count: Out<c_int>) => (NameOut::NULL, Out::NULL
 part_of_inq_var!(nc_inq_vardimid(dims: *mut c_int) => (NameOut::NULL, Out::NULL, Out::NULL, dims, Out::NULL));
 
 pub extern "C" fn nc_inq_varnatts(ncid: c_int, varid: c_int, count: Out<c_int>) -> c_int {
-    // SAFETY: no list is asked for.
+    // SAFETY: no list is requested.
     unsafe {
         match varid {
             NC_GLOBAL => nc_inq_natts(ncid, count),

@@ -1,4 +1,4 @@
-//! Attributes, and those with a meaning of their own.
+//! Grammar of attributes, including special attributes such as `_Storage`.
 
 use ferrocdf_codec::spec::{List, Syntax};
 use ferrocdf_model::{Atomic, Chunking, Endian, Filter, GroupId, Owner, Type};
@@ -10,7 +10,7 @@ use super::parser::{Parsed, Parser, shown};
 use super::token::{Special, Token};
 
 impl Parser<'_> {
-    /// `… : name = values ;`
+    /// Parses `… : name = values ;`.
     pub fn attribute_statement(&mut self, wanted: &str) -> Parsed<()> {
         if self.late_attribute()? {
             return Ok(());
@@ -24,7 +24,8 @@ impl Parser<'_> {
         self.expect(b';')
     }
 
-    /// `type … : name = values ;` with a type that is not declared yet; false, with nothing read, before anything else.
+    /// Parses `type … : name = values ;` if the type is not declared yet. False, with no token taken, if the next token
+    /// is anything else.
     pub fn late_attribute(&mut self) -> Parsed<bool> {
         let names = match self.lexer.peek() {
             Token::Path(names) if !self.header.is_declared(names) => names.clone(),
@@ -52,7 +53,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// Finds the types of attributes that were declared behind them.
+    /// Resolves the types of attributes that are declared after the attribute.
     pub fn resolve_late(&mut self) -> Parsed<()> {
         for LateType { attr, names, line } in std::mem::take(&mut self.header.late) {
             let path = self.path_of(names);
@@ -66,7 +67,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// An attribute whose first word was read: a variable, or a type with an owner behind it.
+    /// Parses an attribute after its first word, which is a variable, or a type before the owner.
     pub fn attribute_of(&mut self, thing: Thing) -> Parsed<()> {
         if self.lexer.eat(b':') {
             return match thing {
@@ -82,7 +83,7 @@ impl Parser<'_> {
         self.typed_attribute_of(ty, owner)
     }
 
-    /// An attribute whose type and owner were read.
+    /// Parses an attribute after its type and owner.
     pub fn typed_attribute_of(&mut self, ty: Type, owner: Thing) -> Parsed<()> {
         self.expect(b':')?;
         if let Thing::Type(_) = owner {
@@ -107,7 +108,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An attribute without a meaning of its own, whose name is the word of `token`.
+    /// Parses an ordinary attribute, whose name is the word of `token`.
     fn plain_attribute(&mut self, owner: Owner, token: Token, ty: Option<Type>, line: u32) -> Parsed<()> {
         let name = match (token, self.lexer.take_word()) {
             (Token::Name(name), _) | (_, Some(name)) => name,
@@ -130,7 +131,7 @@ impl Parser<'_> {
                     self.wrong_bare("_FillValue: must be a single (possibly compound) value");
                     return Ok(());
                 }
-                // Whatever type was written, a fill value has the type of its variable.
+                // A fill value has the type of its variable, even if another type is written.
                 let var = &mut self.header.vars[id.index()];
                 var.fill = items.first().cloned();
                 let (ty, name) = (Some(var.ty), b"_FillValue".to_vec());
@@ -146,7 +147,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The values of an attribute; fill values have no place among them.
+    /// Parses the values of an attribute; `_` is an error among them.
     fn attribute_values(&mut self, name: Option<&[u8]>) -> Parsed<Vec<Item>> {
         let items = self.items(1)?;
         if holds_fill(&items) {
@@ -199,7 +200,7 @@ impl Parser<'_> {
 
     fn global_special(&mut self, special: Special) -> Parsed<()> {
         if special != Special::Format {
-            // What these say of a file is not taken from text: it is made anew when one is written.
+            // These attributes describe a file, not its contents; they are generated when a file is written.
             self.needs.specials = true;
             match special {
                 Special::NcProperties => drop(self.special_text()?),
@@ -226,7 +227,7 @@ impl Parser<'_> {
                     "compact" => *chunking = Some(Chunking::Compact),
                     "chunked" if matches!(chunking, Some(Chunking::Chunked(_))) => {}
                     "chunked" => *chunking = Some(Chunking::Chunked(vec![])),
-                    // What `ncdump` says of virtual and external data, which a text does not describe.
+                    // `ncdump` prints this for virtual and external data, which CDL cannot describe.
                     "unknown" => {}
                     _ => self.wrong_bare(&format!("_Storage: illegal value: {text}")),
                 }
@@ -240,7 +241,7 @@ impl Parser<'_> {
             }
             Special::ChunkSizes => {
                 let mut sizes = self.special_sizes(special)?;
-                // Zero is for a size that is chosen. What is missing is as zero, what is too much does not count.
+                // 0 lets the writer choose a size. Missing sizes are 0, surplus sizes are ignored.
                 sizes.resize(self.header.vars[var].dims.len(), 0);
                 self.header.vars[var].storage.chunking = Some(Chunking::Chunked(sizes));
             }
@@ -254,7 +255,7 @@ impl Parser<'_> {
             }
             Special::DeflateLevel => {
                 let level = self.integer("")?;
-                // Level 0 is no filter, whose level would be 0.
+                // Level 0 means no deflate filter.
                 let level = u32::try_from(level).ok().filter(|&level| level > 0);
                 self.set_filter(var, Filter::DEFLATE, level.map(|level| vec![level]));
             }
@@ -286,7 +287,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            // `_Codecs`: those of a dataset are not among the attributes of a variable.
+            // `_Codecs`; the special attributes of a dataset do not occur here.
             _ => self.header.vars[var].codecs = Some(self.special_text()?),
         }
         Ok(())
@@ -319,10 +320,10 @@ fn holds_fill(items: &[Item]) -> bool {
     })
 }
 
-/// The type of an attribute whose declaration names none; `None` if its values have no common one.
+/// Returns the type of an attribute declared without one; `None` if its values have no common type.
 ///
-/// Text makes characters, any `double` makes doubles, any `float` floats, and integers make the widest of them. Two
-/// of the same width take the sign of the later.
+/// Text gives `char`; any `double` gives `double`; else any `float` gives `float`; else integers give the widest of
+/// their types, the later one of two types of equal width.
 pub(super) fn infer(items: &[Item]) -> Option<Atomic> {
     let types: Option<Vec<Atomic>> = items
         .iter()

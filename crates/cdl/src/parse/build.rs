@@ -1,4 +1,4 @@
-//! From declarations to a model: the choice of the format, and definition in the reference's order.
+//! Building of the model from declarations: choice of the format, and definitions in the order of `ncgen`.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,8 @@ use super::attr::infer;
 use super::header::{AttrDecl, ClassDecl};
 use super::parser::{Parsed, Parser};
 
-/// A name as text. Classic files hold no control characters: there the digits behind `%` stay, as in the reference.
+/// Decodes a name. Names in classic files have no control characters, so a control character is spelled `%` and two
+/// hexadecimal digits, as by `ncgen`.
 fn text(name: &[u8], format: Format) -> Parsed<Cow<'_, str>> {
     let bad = |_| Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));
     let text = std::str::from_utf8(name).map_err(bad)?;
@@ -27,15 +28,15 @@ fn text(name: &[u8], format: Format) -> Parsed<Cow<'_, str>> {
 }
 
 impl Parser<'_> {
-    /// The format of the dataset by what is known of the text.
+    /// Chooses the format of the dataset.
     ///
-    /// First what the caller asked for, then `_Format`; after that what the text needs: groups, user-defined types and
-    /// strings need netCDF-4, unsigned and 64-bit integers CDF-5; special attributes ask for netCDF-4. (The reference
-    /// documents the same, but looks for integers and strings in vain: it cuts `int64` variables to `int`, drops
-    /// `string` attributes, and fails on the others.)
+    /// The format that the caller requests takes precedence, then `_Format`, then the needs of the text: groups,
+    /// user-defined types and strings need netCDF-4, unsigned and 64-bit integers need CDF-5, special attributes need
+    /// netCDF-4. (`ncgen` documents the same rules but does not detect such integers and strings: it converts `int64`
+    /// variables to `int`, drops `string` attributes, and fails on the others.)
     pub fn choose_format(&mut self) -> Parsed<Format> {
         if let Some(format) = self.options.format.or(self.format_attribute) {
-            // CDF-5 is let through, and fails at the first such definition.
+            // CDF-5 is not refused here: the first definition that it cannot express fails.
             if self.needs.enhanced && !format.is_enhanced() && format != Format::DATA64 {
                 self.sink.message("-k or _Format conflicts with enhanced CDL input");
                 return Err(ParseFailure::Conflict);
@@ -55,7 +56,7 @@ impl Parser<'_> {
         })
     }
 
-    /// In the classic model, only the first dimension of a variable may be unlimited.
+    /// Checks that in the classic model only the first dimension of a variable is unlimited.
     pub fn check_unlimited(&mut self, format: Format) -> Parsed<()> {
         let unlimited = |dim: &DimId| self.header.dims[dim.index()].len.is_none();
         let wrong = self.header.vars.iter().find(|var| var.dims.iter().skip(1).any(unlimited));
@@ -69,8 +70,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The type a variable gets in the file: formats without 64-bit integers hold `int64` as `int`, as in the
-    /// reference (which does so in CDF-5 too).
+    /// Returns the type of a variable in the file: a requested format without 64-bit integers stores `int64` as `int`,
+    /// as with `ncgen` (which does so for CDF-5 too).
     pub fn stored_type(&self, ty: Type) -> Type {
         let format = self.options.format.or(self.format_attribute);
         match ty {
@@ -81,7 +82,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks names as [`Parser::build`] does, for texts that are only checked.
+    /// Checks names as [`Parser::build`] does, for a text that is only checked.
     pub fn check_names(&self) -> Parsed<()> {
         let header = &self.header;
         let groups = header.groups[1..].iter().map(|group| &group.name);
@@ -97,7 +98,7 @@ impl Parser<'_> {
             .try_for_each(|name| text(name, Format::NETCDF4).map(drop))
     }
 
-    /// The model of all declarations so far.
+    /// Returns the model of all declarations so far.
     pub fn build(&mut self, format: Format) -> Parsed<Model> {
         let mut model = Model::new(format);
         if !format.has_cdf_model() {
@@ -144,7 +145,7 @@ impl Parser<'_> {
                 model.def_var(var.group, &*text(&var.name, format)?, self.stored_type(var.ty), &var.dims)?;
             let storage = &var.storage;
             if *storage != Storage::default() {
-                // What they are may be said.
+                // Contiguous storage may be stated: classic variables have it.
                 let contiguous = Storage { chunking: Some(Chunking::Contiguous), ..Storage::default() };
                 if format.has_cdf_model() {
                     if *storage == contiguous {
@@ -179,7 +180,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The values of an attribute in its type.
+    /// Converts the values of an attribute to its type.
     pub fn attr_value(&mut self, attr: &AttrDecl) -> Parsed<Values> {
         let full_name = |parser: &Self| {
             let group = match attr.owner {
@@ -215,7 +216,7 @@ impl Parser<'_> {
             }
         }
         if chars.is_empty() {
-            // As the reference: an empty text is stored as one zero byte.
+            // As in `ncgen`, an empty text is stored as one zero byte.
             chars.push(0);
         }
         Ok(Values::Char(chars))

@@ -1,33 +1,33 @@
-//! Long runs of plain numbers, fast.
+//! Fast parsing of long runs of plain numbers.
 //!
-//! Most of a large text is `1.5, 2.25, 3, …`. Such runs are read here without tokens: the window of text is cut at
-//! commas, one part per processor, and each part becomes a list of numbers. Whatever is not a plain number ends the
-//! run, and the lexer takes over for that one value; so this file decides nothing about the language, it only takes
-//! what it is sure of. A real of up to 19 digits is its digits times or divided by a power of ten, which is correctly
-//! rounded while both are exact in a double; all others go to `fast-float2`.
+//! Most of a large text is `1.5, 2.25, 3, …`. This module reads such runs without tokens: it cuts a window of text at
+//! commas into one part per processor, and parses each part into a list of numbers. Any value that is not a plain
+//! number ends the run, and the lexer reads that value; so this module accepts only a subset of what the lexer accepts,
+//! with the same result. A real with up to 19 digits is its digits times or divided by a power of ten, which is
+//! correctly rounded while both are exact in a double; all other reals go to `fast-float2`.
 
 use super::constant::ParsedNumber;
 use super::source::TextSource;
 
-/// The window of the first attempt, and after a stop.
+/// Window of the first attempt, and after a stop, in bytes.
 const SHORT: usize = 4 << 10;
-/// The largest window.
+/// Largest window, in bytes.
 const LONG: usize = 8 << 20;
-/// Less text is read by one thread.
+/// Bytes from which on text is split among threads.
 const SPLIT_FROM: usize = 256 << 10;
 
-/// How a run ended.
+/// Reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// Before the `;`.
     Semicolon,
     /// Before a value that is not plain, or the end of the text.
     Stopped,
-    /// Before a value; the taker has enough for now.
+    /// Before a value, because the callback asked to stop.
     Paused,
 }
 
-/// Reads runs; remembers how far the last ones went.
+/// Reader of runs. Its window adapts to the length of the last runs.
 pub(super) struct Bulk {
     window: usize,
     threads: usize,
@@ -40,20 +40,20 @@ impl Default for Bulk {
     }
 }
 
-/// What a part of the text gave.
+/// Result of parsing one part of the text.
 struct Run<T> {
     values: Vec<T>,
-    /// Bytes up to behind the last comma that follows a value, or up to the semicolon.
+    /// Bytes consumed: up to and including the last comma that follows a value, or up to the semicolon.
     used: usize,
     lines: u32,
     end: Option<End>,
 }
 
 impl Bulk {
-    /// Reads values while they are plain, from a position where a value is due. Lists of them go to `give`, which
-    /// answers whether to go on.
+    /// Reads plain values, from a position where a value is expected. Passes lists of them to `give`, which returns
+    /// whether to continue.
     ///
-    /// `fill` is what `_` stands for. If `narrow`, integers of more than 32 bits are not plain.
+    /// `fill` is the value of `_`. If `narrow`, integers of more than 32 bits are not plain.
     pub fn read<T: ParsedNumber>(
         &mut self,
         source: &mut TextSource<'_>,
@@ -102,7 +102,7 @@ impl Bulk {
         }
     }
 
-    /// Reads text that ends with a comma or semicolon, in parts if it is long.
+    /// Parses a text that ends with a comma or semicolon, in parallel if it is long.
     fn parts<T: ParsedNumber>(&self, text: &[u8], fill: T, narrow: bool) -> Vec<Run<T>> {
         if self.threads < 2 || text.len() < SPLIT_FROM {
             return vec![run(text, fill, narrow)];
@@ -123,7 +123,7 @@ impl Bulk {
                 others.iter().map(|part| scope.spawn(move || run(part, fill, narrow))).collect();
             let mut runs = vec![run(first[0], fill, narrow)];
             for worker in workers {
-                // A part whose thread died counts as one that stopped at once; the lexer reads its text.
+                // A part whose thread panicked counts as stopped at its start; the lexer reads its text.
                 let stopped = Run { values: vec![], used: 0, lines: 0, end: Some(End::Stopped) };
                 runs.push(worker.join().unwrap_or(stopped));
             }
@@ -137,7 +137,7 @@ const POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Reads a text whose last byte is a comma or semicolon.
+/// Parses a text that ends with a comma or semicolon.
 fn run<T: ParsedNumber>(text: &[u8], fill: T, narrow: bool) -> Run<T> {
     let mut values = Vec::with_capacity(text.len() / 6);
     let (mut used, mut lines, mut passed) = (0, 0, 0);
@@ -177,7 +177,7 @@ fn blanks(text: &[u8], at: &mut usize, lines: &mut u32) {
     }
 }
 
-/// One plain value, and the position behind it; `None` if it is not plain.
+/// Reads one plain value and moves `at` behind it; `None` if the value is not plain.
 #[inline]
 fn value<T: ParsedNumber>(text: &[u8], at: &mut usize, lines: &mut u32, fill: T, narrow: bool) -> Option<T> {
     blanks(text, at, lines);
@@ -346,7 +346,7 @@ mod tests {
         let (values, end, rest, line) = read(&text, 3);
         assert_eq!((end, rest.as_str(), line), (End::Semicolon, ";", 400_000));
         assert!(values.iter().enumerate().all(|(n, &value)| value == n as f64 + 0.25));
-        // An odd value far behind: all before it is kept, nothing behind it.
+        // A value that is not plain, late in the text: all values before it are kept, none after it.
         let text = format!("{}, NaN, {};", numbers.join(", "), numbers.join(","));
         let (values, end, rest, _) = read(&text, 3);
         assert_eq!((values.len(), end), (400_000, End::Stopped));

@@ -1,9 +1,9 @@
-//! Text into arrays of characters.
+//! Conversion of text to arrays of characters.
 //!
-//! The last dimension is the length of a text: each constant is padded to a multiple of it, and the whole to the size
-//! of the array. Characters in single quotes that follow each other are one text. Not taken over from the reference:
-//! it drops a text that follows such characters, counts the records of an unlimited dimension before it pads (and then
-//! cuts), and crashes when there is more text than room.
+//! The last dimension is the length of a text: each constant is padded to a multiple of it, and all together to the
+//! size of the array. Consecutive characters in single quotes form one text. Defects of `ncgen` that are not
+//! reproduced: it drops a text that follows such characters, counts the records of an unlimited dimension before it
+//! pads (and then truncates), and crashes if there is more text than space.
 
 use ferrocdf_model::Atomic;
 
@@ -11,12 +11,12 @@ use super::constant::{Const, Item};
 use super::parser::{Parsed, Parser};
 
 impl Parser<'_> {
-    /// The character that pads: the first of the `_FillValue`, else zero.
+    /// Returns the padding character: the first of the `_FillValue`, else zero.
     pub fn fill_char(&self, fill: Option<&Item>) -> u8 {
         fill.and_then(|item| item.value.to_chars()).and_then(|chars| chars.first().copied()).unwrap_or(0)
     }
 
-    /// The character of a variable without dimensions: the first of a text, or a number's low byte.
+    /// Returns the character of a scalar variable: the first of a text, or the low byte of a number.
     pub fn single_char(&mut self, item: &Item, fill: Option<&Item>) -> Parsed<u8> {
         Ok(match &item.value {
             Const::Text(text) => text.first().copied().unwrap_or(0),
@@ -25,8 +25,8 @@ impl Parser<'_> {
         })
     }
 
-    /// The characters of an array of `rank` dimensions whose last has the length `unit`, at most `total` of them.
-    /// Without `total`, whole units.
+    /// Returns the characters of an array of `rank` dimensions whose last has the length `unit`, at most `total` of
+    /// them. Without `total`, a whole number of units.
     pub fn characters(
         &mut self,
         items: &[Item],
@@ -36,7 +36,7 @@ impl Parser<'_> {
         fill: Option<&Item>,
     ) -> Parsed<Vec<u8>> {
         let unit = usize::try_from(unit).unwrap_or(usize::MAX).max(1);
-        // A unit that no constant fills is left to be filled up by the caller.
+        // The caller pads units that are larger than any constant.
         let pad_to = if unit > 1 << 24 { 1 } else { unit };
         let room = usize::try_from(total.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
         let pad = self.fill_char(fill);
@@ -68,7 +68,7 @@ impl Parser<'_> {
         Ok(chars)
     }
 
-    /// The texts that are padded one by one. Characters that follow each other are one.
+    /// Returns the texts that are padded separately. Consecutive characters form one text.
     fn units(&mut self, leaves: &[&Item], pad: u8) -> Vec<Vec<u8>> {
         let mut units: Vec<Vec<u8>> = vec![];
         let mut open = false;
@@ -84,7 +84,7 @@ impl Parser<'_> {
             };
             match units.last_mut().filter(|_| open && is_character(item)) {
                 Some(last) => last.extend_from_slice(&text),
-                // An empty text takes a place too.
+                // An empty text is padded too.
                 None => units.push(if text.is_empty() { vec![pad] } else { text }),
             }
             open = is_character(item);
@@ -92,7 +92,7 @@ impl Parser<'_> {
         units
     }
 
-    /// The constants of nested lists in their order.
+    /// Collects the constants of nested lists in order.
     fn leaves<'i>(
         &mut self,
         items: &'i [Item],
@@ -117,8 +117,8 @@ fn is_character(item: &Item) -> bool {
     matches!(item.value, Const::Int(Atomic::Byte, _))
 }
 
-/// Joins what the printing side took apart: it ends a piece at each line end inside a text, and text and pieces look
-/// alike. Only tried where there is too much text otherwise.
+/// Joins texts that the printer split: it ends a piece after each line end inside a text, so pieces and texts look
+/// alike. Used only if there is too much text otherwise.
 fn join_lines(units: &[Vec<u8>], len: usize) -> Vec<Vec<u8>> {
     let mut joined: Vec<Vec<u8>> = vec![];
     for unit in units {

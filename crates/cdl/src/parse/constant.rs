@@ -1,23 +1,23 @@
-//! Constants of CDL, and what becomes of them in each type.
+//! Constants of CDL, and their conversion to each type.
 //!
-//! Numbers are converted as C casts them on the reference's platform: integers keep their low bytes, reals lose their
-//! fraction, and a real that an integer cannot hold becomes what the processor's conversion gives (the smallest `int`
-//! or `int64`, of which smaller types keep the low bytes).
+//! Numbers are converted as by C casts on x86-64: integers keep their low bytes, reals lose their fraction, and a real
+//! that is out of range of an integer type becomes the result of the processor's conversion (the smallest `int` or
+//! `int64`, of which smaller types keep the low bytes).
 
 use ferrocdf_model::{Atomic, Values};
 
-/// One constant as it is written.
+/// Constant as written in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Const {
-    /// An integer of the type its suffix or size says.
+    /// Integer, of the type given by its suffix or magnitude.
     Int(Atomic, i128),
-    /// `-0`: an `int`, which is a negative zero in real types, where `ncdump` prints it so.
+    /// `-0`: an `int`, but a negative zero in real types, for which `ncdump` prints it.
     MinusZero,
-    /// A real with the suffix `f`.
+    /// Real with the suffix `f`.
     Float(f32),
-    /// A real.
+    /// Real without the suffix `f`.
     Double(f64),
-    /// A text.
+    /// Text in double quotes.
     Text(Vec<u8>),
     /// Bytes, `0x…`.
     Opaque(Vec<u8>),
@@ -25,29 +25,29 @@ pub(super) enum Const {
     Fill,
     /// `NIL`
     Nil,
-    /// A name, which stands for an enum value.
+    /// Name of an enum member.
     Name(Vec<u8>),
     /// `{ … }`
     List(Vec<Item>),
 }
 
-/// A constant and the line it stands on.
+/// Constant with its line number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
     pub line: u32,
     pub value: Const,
 }
 
-/// A number type that constants become.
+/// Number type to which constants are converted.
 pub(super) trait ParsedNumber: Copy + Default + Send + 'static {
-    /// Whether it is a floating-point type.
+    /// True for floating-point types.
     const REAL: bool;
     fn from_integer(value: i128) -> Self;
     fn from_i64(value: i64) -> Self;
     fn from_f64(value: f64) -> Self;
     fn from_f32(value: f32) -> Self;
     fn wrap(values: Vec<Self>) -> Values;
-    /// The default fill value.
+    /// Returns the default fill value.
     fn fill() -> Self;
 }
 
@@ -101,18 +101,18 @@ macro_rules! with_number {
 }
 pub(super) use with_number;
 
-/// The processor's conversion of a real to 32 bits.
+/// Converts a real to 32 bits as the processor does.
 fn to_i32(value: f64) -> i32 {
     let whole = value.trunc();
     if (-2147483648.0..=2147483647.0).contains(&whole) { whole as i32 } else { i32::MIN }
 }
 
-/// The processor's conversion of a real to 64 bits.
+/// Converts a real to 64 bits as the processor does.
 fn to_i64(value: f64) -> i64 {
     if (-9223372036854775808.0..9223372036854775808.0).contains(&value) { value as i64 } else { i64::MIN }
 }
 
-/// What C compilers make of the conversion to an unsigned 64-bit integer.
+/// Converts a real to an unsigned 64-bit integer as C compilers do.
 fn to_u64(value: f64) -> u64 {
     if value >= 9223372036854775808.0 {
         (to_i64(value - 9223372036854775808.0) as u64) ^ (1 << 63)
@@ -192,7 +192,7 @@ macro_rules! reals {
 
 reals! { f32, Float; f64, Double; }
 
-/// The integer at the start of a text, as `scanf` reads it; 0 if there is none.
+/// Returns the integer at the start of a text, as `scanf` reads it; 0 if there is none.
 fn leading_integer(text: &[u8]) -> i128 {
     let blanks = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let text = &text[blanks..];
@@ -202,14 +202,14 @@ fn leading_integer(text: &[u8]) -> i128 {
     if text.first() == Some(&b'-') { -size } else { size }
 }
 
-/// The real at the start of a text, as `scanf` reads it; 0 if there is none.
+/// Returns the real at the start of a text, as `scanf` reads it; 0 if there is none.
 fn leading_real(text: &[u8]) -> f64 {
     let blanks = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     fast_float2::parse_partial::<f64, _>(&text[blanks..]).map_or(0.0, |(value, _)| value)
 }
 
 impl Const {
-    /// The type that an integer has by itself, and its value.
+    /// Returns the type and value of an integer constant.
     pub fn integer(&self) -> Option<(Atomic, i128)> {
         match self {
             Const::Int(ty, value) => Some((*ty, *value)),
@@ -218,14 +218,14 @@ impl Const {
         }
     }
 
-    /// The constant as a number; `None` if it is none and cannot be read as one.
+    /// Converts the constant to a number; `None` if that is impossible.
     pub fn to_number<T: ParsedNumber>(&self) -> Option<T> {
         Some(match self {
             Const::Int(_, value) => T::from_integer(*value),
             Const::MinusZero => T::from_f64(-0.0),
             Const::Float(value) => T::from_f32(*value),
             Const::Double(value) => T::from_f64(*value),
-            // As the reference: the bytes are those of the number in memory.
+            // As in `ncgen`, the bytes are the memory representation of the number.
             Const::Opaque(bytes) => {
                 let mut memory = [0; 8];
                 let len = bytes.len().min(size_of::<T>());
@@ -240,7 +240,7 @@ impl Const {
         })
     }
 
-    /// The constant as text; `None` if it cannot be.
+    /// Converts the constant to text; `None` if that is impossible.
     pub fn to_text(&self) -> Option<Vec<u8>> {
         Some(match self {
             Const::Text(text) => text.clone(),
@@ -252,7 +252,7 @@ impl Const {
         })
     }
 
-    /// The bytes a constant adds to character data; `None` if it is neither text nor a byte.
+    /// Returns the bytes that the constant adds to character data; `None` if it is neither text nor a byte.
     pub fn to_chars(&self) -> Option<Vec<u8>> {
         match self {
             Const::Text(text) => Some(text.clone()),
@@ -262,7 +262,7 @@ impl Const {
     }
 }
 
-/// The number of type `T` that lies in memory, least byte first.
+/// Reads a number of type `ty` from little-endian memory, and converts it to `T`.
 fn from_memory<T: ParsedNumber>(memory: [u8; 8], ty: Atomic) -> Option<T> {
     let bits = u64::from_le_bytes(memory);
     Some(match ty {
@@ -272,7 +272,7 @@ fn from_memory<T: ParsedNumber>(memory: [u8; 8], ty: Atomic) -> Option<T> {
     })
 }
 
-/// A real as C prints it with `%.8g`.
+/// Formats a real as C does with `%.8g`.
 fn eight_digits(value: f64) -> String {
     const DIGITS: i32 = 8;
     if value == 0.0 || !value.is_finite() {

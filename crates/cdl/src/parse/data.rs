@@ -1,4 +1,4 @@
-//! Data sections: which values a variable gets, and when the sink hears of them.
+//! Data sections: the values of variables, and the order of the calls of the sink.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -11,37 +11,37 @@ use super::parser::{Parsed, Parser};
 use super::token::Token;
 use super::{ParseFailure, time};
 
-/// Bytes of values that are kept in memory before the sink gets anything.
+/// Bytes of pending values after which the first definitions and data go to the sink.
 const HELD_BACK: usize = 16 << 20;
-/// Values in one piece.
+/// Largest number of fill values in one piece.
 const PIECE: u64 = 1 << 20;
-/// Lists in lists.
+/// Largest nesting depth of lists.
 const MAX_DEPTH: usize = 200;
 
-/// Data on its way.
+/// State of the data sections.
 #[derive(Default)]
 pub(super) struct Data {
-    /// Lengths of unlimited dimensions, by the data so far; 0 for the others.
+    /// Lengths of unlimited dimensions according to the data so far; 0 for other dimensions.
     pub lengths: Vec<u64>,
-    /// Values of variables whose second or a later dimension is unlimited, to be arranged when lengths are known.
+    /// Values of variables whose second or a later dimension is unlimited; arranged when all lengths are known.
     pub trees: Vec<(VarId, Vec<Item>)>,
-    /// Elements written of variables whose first dimension is unlimited.
+    /// Number of elements written for each variable whose first dimension is unlimited.
     records: Vec<(VarId, u64)>,
-    /// Variables that were given data.
+    /// Variables with data.
     seen: HashSet<VarId>,
     held_back: VecDeque<(VarId, u64, Values)>,
     held_bytes: usize,
-    /// The format and number of declarations the sink was told.
+    /// Format and number of declarations in the last call of [`Sink::define`](super::Sink::define).
     told: Option<(Format, usize)>,
     bulk: Bulk,
 }
 
 impl Parser<'_> {
-    /// `variable = values ;`
+    /// Parses `variable = values ;`.
     pub fn data_statement(&mut self) -> Parsed<()> {
         let is_word = self.lexer.is_word_before(b'=');
         let thing = match self.lexer.peek() {
-            // The name of a variable that has a meaning in other places.
+            // The name of a variable that is a reserved word elsewhere.
             Token::Keyword(_) | Token::Special(_) | Token::Number(_) | Token::Fill | Token::Nil
                 if is_word =>
             {
@@ -57,7 +57,7 @@ impl Parser<'_> {
         self.expect(b'=')?;
         self.data.lengths.resize(self.header.dims.len(), 0);
         if !self.data.seen.insert(var) {
-            // What is said last counts.
+            // Later data of a variable replaces earlier data.
             self.data.held_back.retain(|piece| piece.0 != var);
             self.data.records.retain(|record| record.0 != var);
             self.data.trees.retain(|tree| tree.0 != var);
@@ -82,14 +82,14 @@ impl Parser<'_> {
 
     // ---- Lists of constants ----
 
-    /// Constants up to `;` or `}`.
+    /// Parses constants up to `;` or `}`.
     pub fn items(&mut self, depth: usize) -> Parsed<Vec<Item>> {
         let mut items = vec![];
         if matches!(self.lexer.peek(), Token::Sign(b';' | b'}')) {
             return Ok(items);
         }
         if *self.lexer.peek() != Token::Sign(b',') {
-            // In place of a first value, the list might have ended.
+            // Before the first value the list may end.
             let wanted = if depth == 1 { "';'" } else { "" };
             items.push(self.item(depth, wanted)?);
         }
@@ -129,7 +129,7 @@ impl Parser<'_> {
         Ok(Item { line: self.line(), value })
     }
 
-    /// The name of a member of an enumeration, whose first word was read: what looks like a path is the rest of it.
+    /// Completes the name of an enum member whose first word was read: a path after it is the rest of the name.
     fn with_slashes(&mut self, mut name: Vec<u8>) -> Vec<u8> {
         while let Token::Path(rest) = self.lexer.peek() {
             for word in rest {
@@ -141,7 +141,7 @@ impl Parser<'_> {
         name
     }
 
-    /// `time("1979-01-01")`: the only function there is.
+    /// Parses a call of `time("1979-01-01")`, the only function of CDL.
     fn function(&mut self, name: &[u8]) -> Parsed<Const> {
         self.expect(b'(')?;
         let mut args = vec![];
@@ -174,7 +174,8 @@ impl Parser<'_> {
 
     // ---- Variables ----
 
-    /// Elements of a variable in one step of its first dimension, and in all; the latter `None` if that is unlimited.
+    /// Returns the number of elements per index of the first dimension, and of the whole variable; `None` for the
+    /// latter if the first dimension is unlimited.
     fn extent(&self, var: VarId) -> (u64, Option<u64>) {
         let lens: Vec<_> =
             self.header.var(var).dims.iter().map(|dim| self.header.dims[dim.index()].len).collect();
@@ -201,7 +202,7 @@ impl Parser<'_> {
         self.emit(var, 0, values)
     }
 
-    /// Numbers of a variable whose elements come one after another, in pieces.
+    /// Parses the numbers of a variable with at most its first dimension unlimited, and passes them on in pieces.
     fn numbers<N: ParsedNumber>(&mut self, var: VarId) -> Parsed<()> {
         let (row, total) = self.extent(var);
         let decl = self.header.var(var);
@@ -266,7 +267,7 @@ impl Parser<'_> {
         self.counted(var, count, row, total, |len| N::wrap(vec![fill; len]))
     }
 
-    /// Text, or values of user-defined types.
+    /// Parses text, strings, or values of user-defined types.
     fn listed(&mut self, var: VarId) -> Parsed<()> {
         let items = self.items(1)?;
         let (row, total) = self.extent(var);
@@ -291,7 +292,7 @@ impl Parser<'_> {
         self.counted(var, count, row, total, |len| repeated(&one, len))
     }
 
-    /// Takes note of what was written, and fills up what has a fixed size.
+    /// Records the number of elements written to a record variable; fills the rest of a variable of fixed size.
     fn counted(
         &mut self,
         var: VarId,
@@ -325,7 +326,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether integers of more than 32 bits are refused: where they do not fit, and classic files are asked for.
+    /// True if integers of more than 32 bits are refused: the caller requests a format that has no such integers.
     fn refuses_wide(&self) -> bool {
         self.options.format.is_some_and(|format| !format.holds(Atomic::Uint))
     }
@@ -340,7 +341,7 @@ impl Parser<'_> {
         if values.is_empty() || !self.wants_data() {
             return Ok(());
         }
-        // Definitions of groups that follow data are not told yet.
+        // The sink takes data only while it knows all declarations; groups may follow data.
         if self.data.told.is_some_and(|(_, declared)| declared == self.declared()) {
             return Ok(self.sink.data(var, first, values)?);
         }
@@ -356,7 +357,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The number of declarations so far.
+    /// Returns the number of declarations so far.
     fn declared(&self) -> usize {
         let header = &self.header;
         [header.groups.len(), header.dims.len(), header.types.len(), header.vars.len(), header.attrs.len()]
@@ -364,13 +365,13 @@ impl Parser<'_> {
             .sum()
     }
 
-    /// Gives the sink the definitions so far, and the values that were kept in memory.
+    /// Passes the definitions so far and the pending values to the sink.
     fn tell_definitions(&mut self) -> Parsed<Format> {
         let format = self.choose_format()?;
         self.check_unlimited(format)?;
         let declared = self.declared();
         if let Some((told, _)) = self.data.told.filter(|&(told, _)| told != format) {
-            // The sink made a file of another format already.
+            // The sink has already created a file in another format.
             debug_assert!(!told.is_enhanced());
             return Err(ParseFailure::EnhancedAfterData);
         }
@@ -391,7 +392,7 @@ impl Parser<'_> {
         Ok(format)
     }
 
-    /// What is left to do at the end of the text.
+    /// Completes definitions and data at the end of the text.
     pub fn finish(&mut self) -> Parsed<Format> {
         self.resolve_late()?;
         self.data.lengths.resize(self.header.dims.len(), 0);
@@ -401,7 +402,7 @@ impl Parser<'_> {
         }
         if self.options.check_only {
             self.check_names()?;
-            // Attributes are looked at as if they were to be written; what a format holds is not.
+            // Attribute values are checked as if they were written; the limits of the format are not checked.
             let attrs = std::mem::take(&mut self.header.attrs);
             for attr in &attrs {
                 self.attr_value(attr)?;
@@ -414,7 +415,7 @@ impl Parser<'_> {
             self.check_unlimited(format)?;
             return Ok(format);
         }
-        // All that can be wrong with the text is found before the sink hears of it.
+        // All errors of the text are found before the sink is called.
         let mut arranged = vec![];
         for (var, items) in trees {
             arranged.push((var, self.tree_values(var, &items)?));
@@ -442,7 +443,7 @@ impl Parser<'_> {
     }
 }
 
-/// A list of one value, so many times.
+/// Returns `len` copies of the first value.
 fn repeated(one: &Values, len: usize) -> Values {
     let mut all = one.clone();
     each_values!(&mut all, list => {
@@ -453,19 +454,19 @@ fn repeated(one: &Values, len: usize) -> Values {
     all
 }
 
-/// Numbers gathered to pieces of a good size.
+/// Numbers collected into pieces of sufficient size.
 struct Pieces<N> {
     list: Vec<N>,
-    /// Where the list starts.
+    /// Index of the first element of `list`.
     first: u64,
-    /// Values that there is still room for.
+    /// Number of values that still fit into the variable.
     left: u64,
-    /// Values that there was no room for.
+    /// Number of values beyond the end of the variable.
     lost: u64,
 }
 
 impl<N> Pieces<N> {
-    /// Adds values, and gives back a piece that is large enough.
+    /// Adds values, and returns a piece once it is large enough.
     fn add(&mut self, mut more: Vec<N>) -> Option<(u64, Vec<N>)> {
         let room = usize::try_from(self.left).unwrap_or(usize::MAX);
         if more.len() > room {

@@ -1,4 +1,4 @@
-//! The grammar of dimensions and variables.
+//! Grammar of dimensions and variables.
 
 use ferrocdf_model::{Atomic, DimId, Owner, Storage, Type, VarId};
 
@@ -7,7 +7,7 @@ use super::parser::{MAX_DIMS, Parsed, Parser, shown};
 use super::token::{Keyword, Token, is_reserved};
 
 impl Parser<'_> {
-    /// An integer where only one without a small suffix may stand.
+    /// Parses an integer of type `int` or wider.
     pub fn integer(&mut self, wanted: &str) -> Parsed<i128> {
         let token = self.lexer.next();
         token.wide_integer().ok_or_else(|| self.unexpected(&token, wanted))
@@ -39,7 +39,7 @@ impl Parser<'_> {
         let len = if self.eat_keyword(Keyword::Unlimited) {
             None
         } else {
-            // In C, a length of 0 and "unlimited" are one thing. A negative length is one that no format holds.
+            // As in the C API, a length of 0 means unlimited. A negative length becomes one that no format allows.
             let value = self.integer("")?;
             Some(u64::try_from(value).unwrap_or(u64::MAX)).filter(|&len| len > 0)
         };
@@ -72,7 +72,7 @@ impl Parser<'_> {
             if let (Some(keyword), Type::Atomic(ty)) = (self.lexer.keyword(&first.name), ty)
                 && ty != Atomic::String
             {
-                // `ncdump` tells such types by the values, so that this is no text of it and the word no name.
+                // `ncdump` shows the type of such an attribute by its values, so the word is a keyword and not a name.
                 return Err(self.unexpected(&keyword, "IDENT or DATA"));
             }
             let thing = self.resolve(&first)?;
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The owner of attributes that are not a variable's.
+    /// Returns the owner of group attributes.
     pub fn group_owner(&self) -> Owner {
         Owner::Group(self.here)
     }

@@ -1,8 +1,8 @@
-//! Declarations as they were read, before the format is known.
+//! Declarations of the text, before the format is known.
 //!
-//! Whether a declaration is allowed depends on the format, and the format may be named after everything else. So
-//! declarations are kept here and become a model when data is to be written. Positions in these lists are the ids in
-//! the model, for both are in the order of the text.
+//! The format decides whether a declaration is allowed, and may be stated after all declarations. So declarations are
+//! kept here, and become a model when data is written. Indexes into these lists equal the ids in the model, since both
+//! follow the order of the text.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::constant::Item;
 
 type IdsByName<Id> = HashMap<Vec<u8>, Id>;
 
-/// A group and what is visible in it.
+/// Group with the ids of its members by name.
 #[derive(Default)]
 pub(super) struct GroupDecl {
     pub name: Vec<u8>,
@@ -23,14 +23,14 @@ pub(super) struct GroupDecl {
     pub vars: IdsByName<VarId>,
 }
 
-/// A dimension; `len` is `None` for an unlimited one.
+/// Dimension; `len` is `None` if it is unlimited.
 pub(super) struct DimDecl {
     pub name: Vec<u8>,
     pub group: GroupId,
     pub len: Option<u64>,
 }
 
-/// What a user-defined type is.
+/// Class of a user-defined type.
 pub(super) enum ClassDecl {
     Enum { base: Atomic, members: Vec<(Vec<u8>, i128)> },
     Opaque(usize),
@@ -38,42 +38,42 @@ pub(super) enum ClassDecl {
     Compound(Vec<FieldDecl>),
 }
 
-/// A field of a compound type.
+/// Field of a compound type.
 pub(super) struct FieldDecl {
     pub name: Vec<u8>,
     pub ty: Type,
     pub shape: Vec<usize>,
 }
 
-/// A user-defined type, with what one value needs.
+/// User-defined type, with the size of one value.
 pub(super) struct TypeDecl {
     pub name: Vec<u8>,
     pub group: GroupId,
     pub class: ClassDecl,
-    /// Bytes in memory and their alignment, as a C structure.
+    /// Size and alignment in memory, as of a C structure.
     pub size: usize,
     pub align: usize,
-    /// Atomic values in one value.
+    /// Number of atomic values in one value.
     pub leaves: u64,
-    /// Types inside types.
+    /// Nesting depth of types.
     pub depth: u32,
 }
 
-/// A variable.
+/// Variable.
 pub(super) struct VarDecl {
     pub name: Vec<u8>,
     pub group: GroupId,
     pub ty: Type,
     pub dims: Vec<DimId>,
     pub storage: Storage,
-    /// Its `_Codecs`.
+    /// Text of the attribute `_Codecs`.
     pub codecs: Option<String>,
-    /// Its `_FillValue`.
+    /// Value of the attribute `_FillValue`.
     pub fill: Option<Item>,
     pub line: u32,
 }
 
-/// An attribute; the type is `None` if it is to be found from the values.
+/// Attribute; the type is `None` if it is inferred from the values.
 pub(super) struct AttrDecl {
     pub owner: Owner,
     pub name: Vec<u8>,
@@ -82,12 +82,12 @@ pub(super) struct AttrDecl {
     pub line: u32,
 }
 
-/// The type of an attribute that is declared behind it, in a group further down: `ncdump` writes such where a type has no
-/// name in the file.
+/// Attribute whose type is declared after it, in a nested group: `ncdump` prints one if the file has a type without a
+/// name.
 pub(super) struct LateType {
-    /// The attribute's position.
+    /// Index of the attribute.
     pub attr: usize,
-    /// The groups that the type is in, and its name.
+    /// Groups that contain the type, and its name.
     pub names: Vec<Vec<u8>>,
     pub line: u32,
 }
@@ -103,15 +103,15 @@ pub(super) struct Header {
     pub late: Vec<LateType>,
 }
 
-/// A name as it is written: alone, or with the groups it is in.
+/// Name as written: alone, or as a full path.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// The group a full path leads to; `None` for a name alone.
+    /// Group of a full path; `None` for a name alone.
     pub group: Option<GroupId>,
     pub name: Vec<u8>,
 }
 
-/// What a name stands for.
+/// Object to which a name refers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Thing {
     Var(VarId),
@@ -135,7 +135,7 @@ impl Header {
         std::iter::successors(Some(group), |&id| self.group(id).parent)
     }
 
-    /// The dimension a path names: exactly there, or from `here` upwards.
+    /// Finds the dimension of a full path, or of a name in `here` and its parents.
     pub fn find_dim(&self, here: GroupId, path: &Path) -> Option<DimId> {
         match path.group {
             Some(group) => self.group(group).dims.get(&path.name).copied(),
@@ -143,8 +143,8 @@ impl Header {
         }
     }
 
-    /// The variable or else the type a path names. Variables are looked for in the group itself, types in the group,
-    /// its parents, and then in all groups if the name is there only once.
+    /// Finds a variable, or else a type. A name alone is searched among the variables of the group, then among the
+    /// types of the group and its parents, then among the types of all groups if only one has that name.
     pub fn find_thing(&self, here: GroupId, path: &Path) -> Option<Thing> {
         let exact = path.group.unwrap_or(here);
         if let Some(&var) = self.group(exact).vars.get(&path.name) {
@@ -170,21 +170,21 @@ impl Header {
         found.next().is_none().then_some(first)
     }
 
-    /// The group a full path of names leads to, or the name that is missing.
+    /// Returns the group of a full path, or the first name that does not exist.
     pub fn walk<'n>(&self, names: &'n [Vec<u8>]) -> Result<GroupId, &'n [u8]> {
         names.iter().try_fold(GroupId::ROOT, |group, name| {
             self.group(group).groups.get(name).copied().ok_or(name.as_slice())
         })
     }
 
-    /// Whether a full path leads to a variable or a type that was declared.
+    /// True if a variable or type with this full path is declared.
     pub fn is_declared(&self, names: &[Vec<u8>]) -> bool {
         let Some((name, groups)) = names.split_last() else { return false };
         let group = self.walk(groups).ok().map(|id| self.group(id));
         group.is_some_and(|group| group.vars.contains_key(name) || group.types.contains_key(name))
     }
 
-    /// Names joined by slashes, as messages show them.
+    /// Returns a full path as messages show it.
     pub fn full_name(&self, group: GroupId, name: &[u8]) -> String {
         let mut parts: Vec<_> =
             self.and_parents(group).map(|id| String::from_utf8_lossy(&self.group(id).name)).collect();
@@ -193,7 +193,7 @@ impl Header {
         format!("{groups}/{}", String::from_utf8_lossy(name))
     }
 
-    /// The name of a type in CDL.
+    /// Returns the name of a type in CDL.
     pub fn type_name(&self, ty: Type) -> String {
         match ty {
             Type::Atomic(atomic) => atomic.cdl_name().to_string(),
@@ -201,7 +201,8 @@ impl Header {
         }
     }
 
-    /// Size and alignment in memory, number of atomic values, and depth of one value of a type.
+    /// Returns the size and alignment in memory, the number of atomic values, and the nesting depth of one value of a
+    /// type.
     pub fn measure(&self, ty: Type) -> (usize, usize, u64, u32) {
         match ty {
             Type::Atomic(atomic) => (atomic.size(), atomic.size(), 1, 0),
@@ -213,7 +214,7 @@ impl Header {
     }
 }
 
-/// The atomic type of this name, with the aliases of CDL that are not keywords everywhere.
+/// Returns the atomic type of this name, including aliases that are not keywords in all places.
 pub(super) fn atomic_named(name: &[u8]) -> Option<Atomic> {
     match name {
         b"ulong" | b"uinteger" => Some(Atomic::Uint),

@@ -1,12 +1,12 @@
-//! Words, numbers and signs of CDL.
+//! Lexer of CDL: words, numbers and signs.
 //!
-//! One token is looked ahead. Words keep their bytes with the escapes removed; whether a name is legal is for the
-//! model to say. Keywords of sections are words with a colon at once behind them, as in the reference, so that `data`
-//! may be a name where no colon follows.
+//! The lexer looks one token ahead. Words keep their bytes with the escapes removed; the model decides whether a name
+//! is legal. A section keyword is a word directly followed by a colon, as in `ncgen`, so `data` may be a name where no
+//! colon follows.
 //!
-//! `ncdump` prints names as they are, also names that are words of CDL (`float string ;`), so the parser may take the word
-//! of a token for a name ([`Lexer::next_name`]) where only a name may stand. A backslash before the first character of a
-//! word makes it a name in any place.
+//! `ncdump` prints names unchanged, even if they are keywords of CDL (`float string ;`). So the parser may take the
+//! word of a token as a name ([`Lexer::next_name`]) where only a name is allowed. A backslash before the first
+//! character of a word makes it a name in all places.
 
 use std::collections::HashSet;
 
@@ -18,20 +18,20 @@ use super::literal;
 use super::source::TextSource;
 use super::token::{Keyword, Token, meaning, section};
 
-/// The tokens of a text.
+/// Reader of the tokens of a text.
 pub(super) struct Lexer<'a> {
     pub source: TextSource<'a>,
-    /// The format the caller asked for: it decides whether names of newer types may be names of other things.
+    /// Format that the caller requests; it decides which type names are keywords.
     format: Option<Format>,
     ahead: Option<Token>,
-    /// The letters of the last token that was scanned, if it is a word with a meaning.
+    /// Bytes of the last scanned token, if it is a keyword, a special attribute or a value.
     word: Vec<u8>,
-    /// The variables of the present group whose names have a meaning: before a colon they stand for the variable. Behind
-    /// names of sections `ncdump` prints a blank then, but for special attributes.
+    /// Variables of the current group whose names are reserved words: before a colon the word is the variable. `ncdump`
+    /// prints a blank between such a name and the colon if it is a section keyword, except before special attributes.
     pub variables: HashSet<Vec<u8>>,
-    /// Whether names may hold slashes, as those of attributes and members may.
+    /// True while names may contain slashes, as names of attributes and members may.
     slashes: bool,
-    /// What is wrong with a word, to be told where it stands.
+    /// Error message about the last token.
     pub complaint: Option<String>,
 }
 
@@ -43,7 +43,7 @@ fn continues_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b'.' | b'@' | b'+' | b'-' | b'%')
 }
 
-/// The characters besides letters and digits that a backslash makes part of a name.
+/// True for characters, other than letters and digits, that may be escaped in a name.
 fn may_be_escaped(byte: u8) -> bool {
     byte == b' ' || (byte.is_ascii_punctuation() && !matches!(byte, b'+' | b'-' | b'.' | b'/' | b'@' | b'_'))
 }
@@ -61,7 +61,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token without taking it.
+    /// Returns the next token without taking it.
     pub fn peek(&mut self) -> &Token {
         if self.ahead.is_none() {
             self.ahead = Some(self.scan());
@@ -77,7 +77,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Takes the next token as a name: a name, or a word with a meaning. The token, if it is neither.
+    /// Takes the next token as a name if it is a name or a reserved word; else the error is the token.
     pub fn next_name(&mut self) -> Result<Vec<u8>, Token> {
         match self.next() {
             Token::Name(name) => Ok(name),
@@ -86,8 +86,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Takes the next token where the name of an attribute or of a member of a type may stand, which may hold slashes.
-    /// Nothing may be looked ahead.
+    /// Takes the next token where the name of an attribute or member may stand, which may contain slashes. No token may
+    /// be looked ahead.
     pub fn next_with_slashes(&mut self) -> Token {
         debug_assert!(self.is_clear());
         self.slashes = true;
@@ -96,12 +96,12 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// The letters of the token that was taken last, if it is a word with a meaning.
+    /// Takes the bytes of the last token, if it is a reserved word.
     pub fn take_word(&mut self) -> Option<Vec<u8>> {
         Some(std::mem::take(&mut self.word)).filter(|word| !word.is_empty())
     }
 
-    /// Whether the next token is a word, with or without a meaning, and this sign follows it.
+    /// True if the next token is a name or a reserved word, and this sign follows it.
     pub fn is_word_before(&mut self, sign: u8) -> bool {
         let is_name = matches!(self.peek(), Token::Name(_));
         let mut ahead = 0;
@@ -120,12 +120,12 @@ impl<'a> Lexer<'a> {
         found
     }
 
-    /// Whether the position of the source is right behind the last token taken.
+    /// True if the position of the source is directly after the last taken token.
     pub fn is_clear(&self) -> bool {
         self.ahead.is_none()
     }
 
-    /// The text before `{`, without blanks: the name of the dataset.
+    /// Reads the name of the dataset: the text before `{`, without blanks.
     pub fn dataset_name(&mut self) -> Vec<u8> {
         let mut name = vec![];
         while let Some(byte) = self.source.peek(0).filter(|&byte| byte != b'{') {
@@ -198,7 +198,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether the sign at the position begins a name, not a number.
+    /// True if the sign at the position begins a name, not a number.
     fn is_sign_of_name(&mut self) -> bool {
         let is_negative_infinity = self.source.window(4).starts_with(b"-Inf");
         self.source.peek(1).is_some_and(starts_name) && !is_negative_infinity
@@ -247,7 +247,7 @@ impl<'a> Lexer<'a> {
         };
         let inside = &window[1..len - 1];
         let byte = match inside {
-            // A lone octal digit is no octal escape here.
+            // In a character, a single digit after the backslash is not an octal escape.
             [b'\\', digit @ b'0'..=b'7'] => *digit,
             _ => literal::unescape(inside).ok().and_then(|bytes| bytes.first().copied()).unwrap_or(0),
         };
@@ -308,7 +308,7 @@ impl<'a> Lexer<'a> {
         at
     }
 
-    /// The length of the number token at the position.
+    /// Returns the length of the number token at the position.
     fn number_len(&mut self, first: u8) -> Option<usize> {
         let start = usize::from(matches!(first, b'+' | b'-'));
         let whole = self.digits(start);
@@ -341,7 +341,8 @@ impl<'a> Lexer<'a> {
         Some(len)
     }
 
-    /// The name at `at` bytes from the position, escapes removed, and its length in the text; `None` if there is none.
+    /// Returns the name that begins `at` bytes after the position, with the escapes removed, and its length in the
+    /// text; `None` if there is none.
     fn name_at(&mut self, at: usize) -> Option<(Vec<u8>, usize)> {
         let mut name = vec![];
         let mut len = 0;
@@ -362,7 +363,7 @@ impl<'a> Lexer<'a> {
         (len > 0).then_some((name, len))
     }
 
-    /// The control character that two hexadecimal digits stand for: `ncdump` prints it so behind `\%`.
+    /// Returns the control character of two hexadecimal digits, which `ncdump` prints after `\%`.
     fn control_at(&mut self, at: usize) -> Option<u8> {
         let digits =
             [self.source.peek(at)?, self.source.peek(at + 1)?].map(|byte| char::from(byte).to_digit(16));
@@ -389,7 +390,7 @@ impl<'a> Lexer<'a> {
         let Some((name, len)) = self.name_at(0) else { return self.invalid() };
         let has_colon = self.source.peek(len) == Some(b':');
         if name.len() < len {
-            // With an escape inside, it is a name and nothing else.
+            // A word with an escape is always a name.
             self.source.advance(len);
             return Token::Name(name);
         }
@@ -415,20 +416,20 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether a special attribute is at this place of the text.
+    /// True if a special attribute begins `at` bytes after the position.
     fn is_special_at(&mut self, at: usize) -> bool {
         let name = self.name_at(at);
         name.is_some_and(|(name, _)| matches!(meaning(&name), Some(Token::Special(_))))
     }
 
-    /// The keyword that a word is, where it is no name.
+    /// Returns the keyword token of a word; `None` if it is not a keyword.
     pub fn keyword(&self, word: &[u8]) -> Option<Token> {
         let meaning = meaning(word).or_else(|| self.newer_type(word));
         meaning.filter(|token| matches!(token, Token::Keyword(_)))
     }
 
-    /// A type that came with netCDF-4 is a keyword only where a format that has it was asked for: older CDL has
-    /// variables and dimensions that are called so.
+    /// Returns the keyword of a type that netCDF-4 or CDF-5 introduced, if the requested format has it; older CDL may
+    /// have variables and dimensions with such names.
     fn newer_type(&self, name: &[u8]) -> Option<Token> {
         let newest = match self.format?.data_model() {
             DataModel::Netcdf4 => Atomic::String,

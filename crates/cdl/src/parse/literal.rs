@@ -1,16 +1,16 @@
-//! What numbers, characters and texts mean.
+//! Values of number, character and text literals.
 //!
-//! The rules are those of the reference's `ncgen`, where they lose nothing: an integer without suffix is the smallest
-//! of `int`, `uint`, `int64`, `uint64` that holds it, one with a suffix has that type and is cut to its size if the
-//! suffix is a signed one; digits after a leading zero are octal; a bare `0x…` is opaque bytes. Not taken over: the
-//! reference reads `-1b` as 255 where it becomes a wider type, `18446744073709551615` as -1, and its `\x41` is two
-//! wrong bytes, and its `-0` loses the sign that `ncdump` printed of a negative zero.
+//! The rules are those of `ncgen`, except where it loses data. An integer without suffix is the smallest of `int`,
+//! `uint`, `int64`, `uint64` that holds it. An integer with a suffix has the type of the suffix; a signed type
+//! truncates it. Digits after a leading zero are octal; `0x…` without suffix is opaque bytes. Defects of `ncgen` that
+//! are not reproduced: it reads `-1b` as 255 in a wider type, `18446744073709551615` as -1, `\x41` as two wrong bytes,
+//! and `-0` without the sign that `ncdump` prints for a negative zero.
 
 use ferrocdf_model::Atomic;
 
 use super::constant::Const;
 
-/// A number token by its text: `[+-]digits…` with suffix.
+/// Parses a number token: `[+-]digits…` with suffix.
 pub(super) fn number(text: &[u8]) -> Result<Const, String> {
     let digits_start = usize::from(matches!(text.first(), Some(b'+' | b'-')));
     let digits_end = text[digits_start..]
@@ -42,7 +42,7 @@ fn real(text: &[u8]) -> Result<Const, String> {
     fast_float2::parse(plain).map(Const::Double).map_err(bad)
 }
 
-/// The type that an integer suffix asks for; the outer `None` stands for no suffix.
+/// Returns the type of an integer suffix: the outer `None` for an illegal suffix, the inner one for no suffix.
 fn suffix_type(suffix: &[u8]) -> Option<Option<Atomic>> {
     let lower = suffix.to_ascii_lowercase();
     Some(Some(match &*lower {
@@ -84,7 +84,7 @@ fn integer(text: &[u8], digits_start: usize, digits_end: usize) -> Result<Const,
             -0x8000_0000_0000_0000..=-0x8000_0001 => (Atomic::Int64, value),
             _ => return Err(format!("integer constant out of range: {}", plain())),
         },
-        // 200b is -56 as a byte, and stays 200 in wider types.
+        // `200b` is -56 in `byte`, and 200 in wider types.
         Some(Atomic::Byte) if value >= 0 => (Atomic::Byte, i128::from(value as u8)),
         Some(Atomic::Byte) => (Atomic::Byte, i128::from(value as i8)),
         Some(Atomic::Short) => (Atomic::Short, i128::from(value as i16)),
@@ -98,7 +98,7 @@ fn integer(text: &[u8], digits_start: usize, digits_end: usize) -> Result<Const,
     Ok(Const::Int(ty, value))
 }
 
-/// The number that digits stand for; octal after a leading zero, where reading stops at an 8 or 9 as in C.
+/// Parses digits; octal after a leading zero, where parsing stops at an 8 or 9 as in C.
 fn magnitude(digits: &[u8]) -> Option<u64> {
     let octal = digits.len() > 1 && digits[0] == b'0';
     let (radix, used) = match octal {
@@ -110,13 +110,13 @@ fn magnitude(digits: &[u8]) -> Option<u64> {
         .try_fold(0u64, |sum, &byte| sum.checked_mul(radix)?.checked_add(u64::from(byte - b'0')))
 }
 
-/// The value of `0x…` with an integer suffix, which is unsigned and cut to 32 bits.
+/// Returns the value of `0x…` with an integer suffix: unsigned, truncated to 32 bits.
 pub(super) fn hexadecimal(digits: &[u8]) -> Const {
     let value = digits.iter().fold(0u32, |sum, &byte| (sum << 4) | u32::from(hex_digit(byte).unwrap_or(0)));
     Const::Int(Atomic::Uint, i128::from(value))
 }
 
-/// The bytes of a bare `0x…`; a missing last digit is 0.
+/// Returns the bytes of `0x…` without suffix; a missing last digit is 0.
 pub(super) fn opaque(digits: &[u8]) -> Vec<u8> {
     let value = |byte: Option<&u8>| byte.and_then(|&byte| hex_digit(byte)).unwrap_or(0);
     digits.chunks(2).map(|pair| (value(pair.first()) << 4) | value(pair.get(1))).collect()
@@ -159,7 +159,7 @@ pub(super) fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
     Ok(plain)
 }
 
-/// The byte that a letter behind a backslash stands for.
+/// Returns the byte of a one-letter escape.
 fn control(letter: u8) -> u8 {
     match letter {
         b'a' => 7,

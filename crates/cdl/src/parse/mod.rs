@@ -1,13 +1,13 @@
-//! CDL to model and data.
+//! Parser of CDL into a model and data.
 //!
-//! [`parse`] reads a text once and hands a [`Sink`] first the definitions and then the data, in pieces, so that a text
-//! of any size is converted in bounded memory. The first 16 MiB of values are kept in memory: a text that ends before is
-//! checked to its end before the sink hears anything, and only longer ones can fail with something written already.
-//! Data of user-defined types, and of variables whose second or a later dimension is unlimited, is held as trees until
-//! the end of the text, for only then the lengths are known.
+//! [`parse`] reads a text once. It passes the definitions and then the data, in pieces, to a [`Sink`], so that large
+//! numeric data is converted in bounded memory. The first 16 MiB of values are kept in memory: a text with less data is
+//! checked to its end before the sink is called, and only a longer text can fail after data was written. Text, strings
+//! and values of user-defined types are collected per variable. Data of variables whose second or a later dimension is
+//! unlimited is kept until the end of the text, when the lengths are known.
 //!
-//! The language is that of the reference's `ncgen`: messages, types of constants, padding and conversion are the same
-//! where the reference does not lose data or crash. The differences are listed where they are made.
+//! The language is that of netCDF-C's `ncgen`: messages, types of constants, padding and conversion are the same,
+//! except where `ncgen` loses data or crashes. Comments name each difference at its place.
 
 mod attr;
 mod build;
@@ -37,22 +37,23 @@ use parser::Parser;
 use source::TextSource;
 pub(crate) use token::{has_meaning, is_reserved, is_value};
 
-/// What is known about a text before it is read.
+/// Options of [`parse`].
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
-    /// The format asked for; `None` lets the text decide.
+    /// Requested format; `None` lets the text decide.
     pub format: Option<Format>,
-    /// The program's name at the start of messages.
+    /// Program name at the start of messages.
     pub program: String,
-    /// The text's name in messages.
+    /// Name of the text in messages.
     pub file: String,
-    /// Only check the text: the sink hears messages and nothing else.
+    /// True to only check the text: the sink gets messages and nothing else.
     pub check_only: bool,
-    /// Only definitions are wanted: data is checked and dropped.
+    /// True to check and drop data: the sink gets definitions only.
     pub header_only: bool,
-    /// Record variables keep the records that their own data makes, rather than all having those of the longest.
+    /// True if each record variable is filled only to the end of its own last record, not to the number of records of
+    /// the longest variable.
     pub own_records: bool,
-    /// Take the text for one of the enhanced model even if its first part does not say so; see
+    /// True to assume the enhanced model, even if the first part of the text does not need it; see
     /// [`ParseFailure::EnhancedAfterData`].
     pub enhanced: bool,
 }
@@ -71,45 +72,48 @@ impl Default for ParseOptions {
     }
 }
 
-/// Takes what a text holds.
+/// Receiver of the contents of a text.
 pub trait Sink {
-    /// A message for the user: a whole line without its end.
+    /// Receives a message for the user: a whole line without line end.
     fn message(&mut self, text: &str);
 
-    /// What each attribute belongs to, in the order of the text. Called before each [`Sink::define`].
+    /// Receives the owner of each attribute, in the order of the text. Called before each [`Sink::define`].
     fn attributes(&mut self, _owners: &[Owner]) {}
 
-    /// The texts of the attributes `_Codecs`, which tell the filters of a Zarr array as JSON. Called before each [`Sink::define`].
+    /// Receives the texts of the attributes `_Codecs`, which hold the filters of a Zarr array as JSON. Called before
+    /// each [`Sink::define`].
     fn codecs(&mut self, _texts: &[(VarId, String)]) {}
 
-    /// The definitions, and the word behind `netcdf`. Called once, and again if groups follow data that was passed on: then with the former
-    /// definitions followed by more. A text without a fault calls it at least once.
+    /// Receives the definitions, and the word after `netcdf`. Called once, and again if groups follow data that was
+    /// already passed on: then with the former definitions followed by the new ones. Called at least once for a text
+    /// without errors.
     fn define(&mut self, model: &Model, name: &str) -> Result<()>;
 
-    /// Values of a variable, from element `first` on in row-major order. Pieces of one variable come in order, and
-    /// from 0 again if the text gives it data a second time. The
-    /// first dimension, if unlimited, grows with them; the other unlimited ones have their final length in the model.
+    /// Receives values of a variable, from element `first` on in row-major order. Pieces of one variable come in order,
+    /// and from 0 again if the text has data for it a second time. The first dimension, if unlimited, grows with the
+    /// pieces; the other unlimited dimensions have their final length in the model.
     fn data(&mut self, var: VarId, first: u64, values: Values) -> Result<()>;
 }
 
-/// What was found in a text without a fault.
+/// Result of a text without errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The word behind `netcdf`.
+    /// Word after `netcdf`.
     pub name: String,
-    /// The format asked for, or chosen by the text.
+    /// Requested format, or the one chosen for the text.
     pub format: Format,
 }
 
-/// Why a text was not converted.
+/// Reason why a text was not converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseFailure {
-    /// The text is wrong; the sink was given the messages.
+    /// The text has errors; the sink got the messages.
     Text,
-    /// The text needs the enhanced model, the options or its `_Format` say otherwise; the sink was given the message.
+    /// The text needs the enhanced model, but the options or its `_Format` request another one; the sink got the
+    /// message.
     Conflict,
-    /// So much data came before the first group that it was passed on in a format that holds no groups. Reading the
-    /// text again with [`ParseOptions::enhanced`] succeeds.
+    /// The text has so much data before the first group that the data was passed on in a format without groups. Parsing
+    /// the text again with [`ParseOptions::enhanced`] succeeds.
     EnhancedAfterData,
     /// The text could not be read, or the sink failed.
     File(Error),
@@ -121,10 +125,10 @@ impl From<Error> for ParseFailure {
     }
 }
 
-/// Reads a text and hands its contents to `sink`.
+/// Reads a text and passes its contents to `sink`.
 ///
-/// Every fault in the text is told through [`Sink::message`] with its line. A text that is wrong in many places stops
-/// at the first that cannot be passed over.
+/// Each error of the text is reported through [`Sink::message`], with its line where it is known. Parsing stops at the
+/// first error that cannot be skipped.
 pub fn parse<'a>(
     input: impl Read + 'a,
     options: &'a ParseOptions,
@@ -134,7 +138,7 @@ pub fn parse<'a>(
     Parser::new(lexer, options, sink).run()
 }
 
-/// The format that a name stands for in `-k` and in `_Format`.
+/// Returns the format of a name in `-k` or `_Format`.
 pub fn format_named(name: &str) -> Option<Format> {
     Some(match name {
         "classic" | "nc3" | "1" => Format::CLASSIC,

@@ -1,4 +1,4 @@
-//! Names, declared and referred to.
+//! Grammar of names: declarations and references.
 
 use ferrocdf_model::{Atomic, GroupId, Type};
 
@@ -7,12 +7,12 @@ use super::parser::{Parsed, Parser, shown};
 use super::token::{Keyword, Token};
 
 impl Parser<'_> {
-    /// A name that is being declared.
+    /// Parses a name that is being declared.
     pub fn name(&mut self) -> Parsed<Vec<u8>> {
         self.lexer.next_name().map_err(|token| self.unexpected(&token, "IDENT"))
     }
 
-    /// The name of a member of a type that is being declared.
+    /// Parses the name of a member of a type that is being declared.
     pub fn member_name(&mut self) -> Parsed<Vec<u8>> {
         match (self.lexer.next_with_slashes(), self.lexer.take_word()) {
             (Token::Name(name), _) | (_, Some(name)) => Ok(name),
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Path { group: Some(group), name }
     }
 
-    /// A name that refers to something.
+    /// Parses a reference: a name or a full path.
     pub fn path(&mut self, wanted: &str) -> Parsed<Path> {
         match self.lexer.next() {
             Token::Name(name) => Ok(Path { group: None, name }),
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The variable or type that comes next.
+    /// Parses a reference to a variable or type.
     pub fn thing(&mut self, wanted: &str) -> Parsed<Thing> {
         if let Token::Keyword(Keyword::Type(atomic)) = *self.lexer.peek() {
             self.lexer.next();
@@ -69,7 +69,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The thing as a type.
+    /// Returns the type; an error if the name refers to a variable.
     pub fn as_type(&mut self, thing: Thing) -> Parsed<Type> {
         let ty = match thing {
             Thing::Type(ty) => ty,

@@ -1,4 +1,4 @@
-//! The state of reading a text, messages about it, and the outer grammar: groups and their sections.
+//! State of the parser, its messages, and the outer grammar: groups and their sections.
 
 use ferrocdf_model::{Format, GroupId};
 
@@ -10,12 +10,12 @@ use super::{Outcome, ParseFailure, ParseOptions, Sink};
 
 /// `NC_MAX_VAR_DIMS`
 pub(super) const MAX_DIMS: usize = 1024;
-/// Groups in groups, and types in types.
+/// Largest nesting depth of groups, and of types.
 pub(super) const MAX_DEPTH: usize = 128;
 
 pub(super) type Parsed<T> = Result<T, ParseFailure>;
 
-/// What a text uses that not every format holds.
+/// Features of a text that some formats do not have.
 #[derive(Default)]
 pub(super) struct Needs {
     /// Groups or user-defined types.
@@ -28,23 +28,23 @@ pub(super) struct Needs {
     pub specials: bool,
 }
 
-/// Reads a text from start to end.
+/// Parser of one text.
 pub(super) struct Parser<'a> {
     pub lexer: Lexer<'a>,
     pub options: &'a ParseOptions,
     pub sink: &'a mut dyn Sink,
     pub header: Header,
     pub needs: Needs,
-    /// What `_Format` says.
+    /// Format in the attribute `_Format`.
     pub format_attribute: Option<Format>,
-    /// The group that is being read.
+    /// Current group.
     pub here: GroupId,
-    /// Messages that make the text wrong.
+    /// Number of errors so far.
     pub errors: usize,
     pub data: Data,
 }
 
-/// A name in a message.
+/// Returns a name for a message.
 pub(super) fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
@@ -75,37 +75,37 @@ impl<'a> Parser<'a> {
         self.sink.message(&text);
     }
 
-    /// A message that leaves the text right.
+    /// Reports a warning.
     pub fn warn(&mut self, line: u32, what: &str) {
         self.tell_at(line, what);
     }
 
-    /// A message that makes the text wrong, while reading goes on.
+    /// Reports an error after which parsing continues.
     pub fn wrong(&mut self, what: &str) {
         self.tell_at(self.line(), what);
         self.errors += 1;
     }
 
-    /// The same without the line.
+    /// Reports the same without a line number.
     pub fn wrong_bare(&mut self, what: &str) {
         self.sink.message(what);
         self.errors += 1;
     }
 
-    /// A message that ends reading.
+    /// Reports an error that ends parsing.
     pub fn fatal(&mut self, line: u32, what: &str) -> ParseFailure {
         self.tell_at(line, what);
         self.errors += 1;
         ParseFailure::Text
     }
 
-    /// The same without the line.
+    /// Reports the same without a line number.
     pub fn fatal_bare(&mut self, what: &str) -> ParseFailure {
         self.wrong_bare(what);
         ParseFailure::Text
     }
 
-    /// The failure for a token that has no place here. A complaint of the lexer about the token comes first.
+    /// Reports an unexpected token, and before it the error of the lexer about the token, if any.
     pub fn unexpected(&mut self, token: &Token, wanted: &str) -> ParseFailure {
         if let Err(error) = self.lexer.source.take_error() {
             return ParseFailure::File(error);
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
         Ok(Outcome { name, format })
     }
 
-    /// The body of the root group and all groups in it, up to the last brace.
+    /// Parses the body of the root group and all groups in it, up to the last brace.
     fn groups(&mut self) -> Parsed<()> {
         let mut depth = 1;
         self.body()?;
@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// What is in one group before the groups in it.
+    /// Parses the sections of one group, before its subgroups.
     fn body(&mut self) -> Parsed<()> {
         loop {
             match self.lexer.peek() {
@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Whether the section goes on: the next token starts neither another section nor the end.
+    /// True if the section continues: the next token begins neither another section nor the end.
     fn in_section(&mut self, next: &[Keyword]) -> bool {
         match self.lexer.peek() {
             Token::Keyword(keyword) => !next.contains(keyword),

@@ -1,19 +1,19 @@
-//! The text, read in windows.
+//! Text of the parser, read in windows.
 //!
-//! One buffer holds what is being looked at; the text behind is dropped and more is read as the lexer moves on, so a
-//! text of any size takes the memory of its longest token. The file is not mapped into memory: a file that is cut
-//! short meanwhile would end the process, and pipes must work alike.
+//! One buffer holds the current window. As the lexer moves on, the text before the position is dropped and more text is
+//! read, so a text of any size needs the memory of its longest token. The file is not mapped into memory: truncation of
+//! the file would end the process, and pipes cannot be mapped.
 
 use std::io::{ErrorKind, Read};
 
 use ferrocdf_bytes::{Code, Error, Result};
 
-/// How much is read at a time until someone asks for more.
+/// Initial size of the buffer, in bytes.
 const SMALL: usize = 64 << 10;
-/// No token is longer than this.
+/// Longest token, in bytes.
 const LONGEST: usize = 1 << 28;
 
-/// Text with a position in it.
+/// Text with a current position.
 pub(super) struct TextSource<'a> {
     input: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct TextSource<'a> {
     end: usize,
     ended: bool,
     failed: Option<Error>,
-    /// The line of the position, from 1.
+    /// Line of the position, from 1.
     pub line: u32,
 }
 
@@ -31,7 +31,7 @@ impl<'a> TextSource<'a> {
         TextSource { input, buffer, start: 0, end: 0, ended: false, failed: None, line: 1 }
     }
 
-    /// The byte `ahead` of the position; `None` behind the end of the text.
+    /// Returns the byte `ahead` bytes after the position; `None` after the end of the text.
     pub fn peek(&mut self, ahead: usize) -> Option<u8> {
         if self.start + ahead >= self.end {
             self.fill(ahead + 1);
@@ -39,7 +39,7 @@ impl<'a> TextSource<'a> {
         self.buffer[self.start..self.end].get(ahead).copied()
     }
 
-    /// What is in the buffer from the position on, at least `wanted` bytes unless the text ends before.
+    /// Returns the buffer from the position on: at least `wanted` bytes, unless the text ends before.
     pub fn window(&mut self, wanted: usize) -> &[u8] {
         if self.end - self.start < wanted {
             self.fill(wanted);
@@ -47,17 +47,17 @@ impl<'a> TextSource<'a> {
         &self.buffer[self.start..self.end]
     }
 
-    /// Whether the window reaches the end of the text.
+    /// True if the window reaches the end of the text.
     pub fn at_last_window(&self) -> bool {
         self.ended
     }
 
-    /// Moves on by `count` bytes that were looked at.
+    /// Advances the position by `count` bytes, which are in the buffer.
     pub fn advance(&mut self, count: usize) {
         self.start = (self.start + count).min(self.end);
     }
 
-    /// The error that ended the text early, once.
+    /// Takes the error that ended the text early.
     pub fn take_error(&mut self) -> Result<()> {
         self.failed.take().map_or(Ok(()), Err)
     }
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives one byte at a time.
+    /// Reader that returns one byte at a time.
     struct Drip(std::io::Cursor<Vec<u8>>);
 
     impl Read for Drip {

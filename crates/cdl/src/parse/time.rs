@@ -1,8 +1,8 @@
 //! The function `time("1979-01-01 12:30:00")` of CDL: hours since 1970, in the calendar that changes from Julian to
 //! Gregorian in October 1582.
 
-/// The hours from the start of 1970 to a moment given as year, month, day, hour, minute, second with any signs between
-/// them. Parts that are missing are the first or zero.
+/// Returns the hours from the start of 1970 to a time given as year, month, day, hour, minute, second, with any
+/// separators. A missing year is 1970, a missing month or day is 1, other missing parts are 0.
 pub(super) fn hours_since_1970(text: &[u8]) -> f64 {
     let negative = text.first() == Some(&b'-');
     let mut parts = text
@@ -19,7 +19,7 @@ pub(super) fn hours_since_1970(text: &[u8]) -> f64 {
     days as f64 * 24.0 + hour + minute / 60.0 + second / 3600.0
 }
 
-/// Days from some fixed day on.
+/// Returns the number of days since a fixed day.
 fn day_number(year: i64, month: i64, day: i64) -> i64 {
     // Months are counted from March, so that the leap day is the last of the year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };

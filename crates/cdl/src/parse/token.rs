@@ -1,43 +1,43 @@
-//! Tokens of CDL, and the words that are more than names.
+//! Tokens of CDL, and its reserved words.
 
 use ferrocdf_model::Atomic;
 
 use super::constant::Const;
 use super::header::atomic_named;
 
-/// One token.
+/// Token of CDL.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    /// The end of the text.
+    /// End of the text.
     End,
-    /// A name.
+    /// Name.
     Name(Vec<u8>),
-    /// `/` or `/a/b`: the names on the path.
+    /// Names of a path: `/` or `/a/b`.
     Path(Vec<Vec<u8>>),
-    /// A text in double quotes.
+    /// Text in double quotes.
     Text(Vec<u8>),
-    /// A number or a character.
+    /// Number or character.
     Number(Const),
-    /// The bytes of a bare `0x…`.
+    /// Bytes of `0x…` without suffix.
     Opaque(Vec<u8>),
     /// `_`
     Fill,
     /// `NIL`
     Nil,
-    /// A word with a meaning.
+    /// Keyword.
     Keyword(Keyword),
-    /// An attribute with a meaning of its own.
+    /// Special attribute.
     Special(Special),
     /// One of `{ } ( ) = : ; , *`.
     Sign(u8),
-    /// What no rule takes.
+    /// Bytes that match no rule.
     Invalid,
 }
 
-/// Words with a meaning.
+/// Keywords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
-    /// A type.
+    /// Atomic type.
     Type(Atomic),
     Compound,
     Enum,
@@ -51,7 +51,7 @@ pub(super) enum Keyword {
     Netcdf,
 }
 
-/// Attributes with a meaning of their own.
+/// Special attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Special {
     FillValue,
@@ -90,21 +90,21 @@ impl Special {
         (Special::Codecs, "_Codecs", "_CODECS"),
     ];
 
-    /// The name in CDL.
+    /// Returns the name in CDL.
     pub fn name(self) -> &'static str {
         Special::ALL.iter().find(|entry| entry.0 == self).map_or("", |entry| entry.1)
     }
 }
 
 impl Token {
-    /// The value of an integer whose type is `int` or larger.
+    /// Returns the value of an integer whose type is `int` or wider.
     pub fn wide_integer(&self) -> Option<i128> {
         let Token::Number(number) = self else { return None };
         let (ty, value) = number.integer()?;
         matches!(ty, Atomic::Int | Atomic::Uint | Atomic::Int64 | Atomic::Uint64).then_some(value)
     }
 
-    /// How messages name it.
+    /// Returns the name of the token in messages.
     pub fn shown(&self) -> String {
         let word = match self {
             Token::End => "end of file",
@@ -152,23 +152,23 @@ impl Token {
     }
 }
 
-/// True if a word without escapes may be more than a name, wherever it stands.
+/// True if a word without escapes may be something other than a name, in a place where more than attributes may stand.
 pub(crate) fn is_reserved(name: &[u8]) -> bool {
-    // Special attributes are special behind a colon, where only attributes stand.
+    // Special attributes are recognized after a colon, where only attributes may stand.
     !matches!(meaning(name), Some(Token::Special(_))) && has_meaning(name)
 }
 
-/// True if a word without escapes may be more than a name somewhere.
+/// True if a word without escapes may be something other than a name, in any place.
 pub(crate) fn has_meaning(name: &[u8]) -> bool {
     meaning(name).is_some() || section(name).is_some() || atomic_named(name).is_some()
 }
 
-/// Whether a word without escapes is a number, a fill value or `NIL`, so that no constant can have its name.
+/// True if a word without escapes is a number, a fill value or `NIL`, so it cannot be the name of an enum member.
 pub(crate) fn is_value(name: &[u8]) -> bool {
     matches!(meaning(name), Some(Token::Number(_) | Token::Fill | Token::Nil))
 }
 
-/// The section that a word with a colon behind it begins.
+/// Returns the section that a word directly before a colon begins.
 pub(super) fn section(name: &[u8]) -> Option<Keyword> {
     Some(match name {
         b"types" => Keyword::Types,
@@ -180,7 +180,7 @@ pub(super) fn section(name: &[u8]) -> Option<Keyword> {
     })
 }
 
-/// What a word without escapes means, if it is more than a name.
+/// Returns the token of a word without escapes, if it is not a name.
 pub(super) fn meaning(name: &[u8]) -> Option<Token> {
     let keyword = match name {
         b"float" | b"real" => Keyword::Type(Atomic::Float),

@@ -1,4 +1,4 @@
-//! Constants into values of any type, and nested lists into arrays with several unlimited dimensions.
+//! Conversion of constants to values of any type, and of nested lists to arrays with several unlimited dimensions.
 
 use ferrocdf_model::{Atomic, Type, TypeId, Value, Values, VarId};
 
@@ -10,7 +10,7 @@ use super::types::in_type;
 const NO_NIL: &str = "NIL data can only be assigned to variables or attributes of type string";
 
 impl Parser<'_> {
-    /// A constant as a number; `fill` is what `_` stands for.
+    /// Converts a constant to a number; `fill` is the value of `_`.
     pub fn number<N: ParsedNumber>(&mut self, item: &Item, fill: N, ty: Type) -> Parsed<N> {
         let what = match &item.value {
             Const::Fill => return Ok(fill),
@@ -29,7 +29,7 @@ impl Parser<'_> {
         format!("Data value is not consistent with the expected type: {}", self.header.type_name(ty))
     }
 
-    /// What is wrong with a name where no value of its enum may stand.
+    /// Returns the error message for a name where no value of its enum is allowed.
     fn stray_name(&self, name: &[u8], ty: Type) -> String {
         let member = name.rsplit(|&byte| byte == b'.').next().unwrap_or(name);
         let known = self.header.types.iter().any(|decl| match &decl.class {
@@ -42,12 +42,13 @@ impl Parser<'_> {
         }
     }
 
-    /// A list of values of one type, as attributes have them.
+    /// Converts the values of an attribute or list to one type.
     pub fn list_values(&mut self, ty: Type, items: &[Item]) -> Parsed<Values> {
         self.filled_values(ty, items, None, 0)
     }
 
-    /// Values of one type, at least `least` of them; `fill` is what `_` and missing ones stand for, else the default.
+    /// Converts constants to one type, and appends fill values up to `least` values. `fill` is the value of `_` and of
+    /// missing constants; the default fill value if it is `None`.
     pub fn filled_values(
         &mut self,
         ty: Type,
@@ -115,7 +116,7 @@ impl Parser<'_> {
         Err(self.fatal(item.line, &what))
     }
 
-    /// One value of a user-defined type. `None` is one that is missing.
+    /// Converts a constant to a user-defined type; `None` is a missing constant.
     fn user_value(
         &mut self,
         id: TypeId,
@@ -156,7 +157,7 @@ impl Parser<'_> {
                 Ok(Value::Opaque(bytes))
             }
             Shape::Vlen(base) => {
-                // The default is a list of one default element, as in the reference.
+                // As in `ncgen`, the default is a list of one default element.
                 let nothing = [Item { line, value: Const::Fill }];
                 let items = match given {
                     None => &nothing[..],
@@ -190,14 +191,14 @@ impl Parser<'_> {
             return Ok(Value::Enum(0));
         };
         let given = given.map(|item| &item.value);
-        // What `ncdump` prints for a value that no member has.
+        // `ncdump` prints the number of a value that no member has.
         if let Some((_, value)) = given.and_then(Const::integer)
             && in_type(*base, value) == value
         {
             return Ok(Value::Enum(value));
         }
         let what = match given {
-            // What is missing is the first of the names.
+            // A missing value is the first member.
             None => return Ok(Value::Enum(members.first().map_or(0, |member| member.1))),
             Some(Const::Name(name)) => {
                 let own = &self.header.types[id.index()].name;
@@ -206,7 +207,7 @@ impl Parser<'_> {
                     members.iter().find(|(known, _)| known == name || Some(known.as_slice()) == member);
                 match found {
                     Some((_, value)) => return Ok(Value::Enum(*value)),
-                    // What `ncdump` prints for a zero that no member has.
+                    // `ncdump` prints `_UNDEFINED` for a zero that no member has.
                     None if name == b"_UNDEFINED" => return Ok(Value::Enum(0)),
                     None => self.stray_name(name, Type::User(id)),
                 }
@@ -217,7 +218,7 @@ impl Parser<'_> {
         Err(self.fatal(line, &what))
     }
 
-    /// A field of a compound value.
+    /// Converts a constant to a field of a compound value.
     fn field(&mut self, id: TypeId, at: usize, item: Option<&Item>, line: u32) -> Parsed<Value> {
         let ClassDecl::Compound(fields) = &self.header.types[id.index()].class else {
             return Ok(Value::Compound(vec![]));
@@ -258,19 +259,19 @@ impl Parser<'_> {
 
     // ---- Arrays with several unlimited dimensions ----
 
-    /// The lengths of a variable's dimensions as far as they are known; `None` for unlimited ones.
+    /// Returns the lengths of a variable's dimensions; `None` for unlimited ones.
     fn lens(&self, var: VarId) -> Vec<Option<u64>> {
         self.header.var(var).dims.iter().map(|dim| self.header.dims[dim.index()].len).collect()
     }
 
-    /// Takes note of the lengths that a variable's nested lists give to unlimited dimensions.
+    /// Extends unlimited dimensions to the lengths of a variable's nested lists.
     pub fn measure_tree(&mut self, var: VarId, items: &[Item]) -> Parsed<()> {
         let lens = self.lens(var);
         let is_char = self.header.var(var).ty == Type::Atomic(Atomic::Char);
         self.measure_level(var, &lens, 0, items, is_char)
     }
 
-    /// Dimensions from `level` up to the next unlimited one behind it are in one list.
+    /// Measures one list, which holds the dimensions from `level` up to the next unlimited one.
     fn measure_level(
         &mut self,
         var: VarId,
@@ -307,7 +308,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The whole array of a variable, missing values filled.
+    /// Returns the whole array of a variable, with missing values filled.
     pub fn tree_values(&mut self, var: VarId, items: &[Item]) -> Parsed<Values> {
         const MOST: u64 = 1 << 28;
         let lens: Vec<_> = {
@@ -371,7 +372,7 @@ impl Parser<'_> {
     }
 }
 
-/// Puts nested lists one behind the other, each as long as its dimensions say.
+/// Concatenates nested lists, each padded to the size of its dimensions.
 fn flatten<'i>(
     lens: &[u64],
     unlimited: &[bool],

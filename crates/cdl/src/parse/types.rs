@@ -1,4 +1,4 @@
-//! The grammar of user-defined types.
+//! Grammar of user-defined types.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::header::{ClassDecl, FieldDecl, Thing, TypeDecl};
 use super::parser::{MAX_DEPTH, MAX_DIMS, Parsed, Parser, shown};
 use super::token::{Keyword, Token};
 
-/// Atomic values in one value of a user-defined type.
+/// Largest number of atomic values in one value of a user-defined type.
 const MAX_LEAVES: u64 = 1 << 24;
 
 impl Parser<'_> {
@@ -178,7 +178,7 @@ impl Parser<'_> {
     }
 }
 
-/// An enum's value as its base type holds it.
+/// Truncates an enum value to its base type.
 pub(super) fn in_type(base: Atomic, value: i128) -> i128 {
     match base {
         Atomic::Byte => i128::from(value as i8),

@@ -1,4 +1,4 @@
-//! Attributes.
+//! Printing of attributes.
 
 use ferrocdf_model::{Attr, Class, Owner, Type, Value, Values, each_numbers};
 
@@ -9,7 +9,7 @@ use super::user::{self, Digits};
 use super::{PrintFailure, Printer};
 use crate::times::TimeAxis;
 
-/// Variables of these names would be taken for the start of a section.
+/// Variable names that, before a colon, would be read as the start of a section.
 const KEYWORDS: [&[u8]; 5] = [b"variables", b"dimensions", b"data", b"group", b"types"];
 
 impl Printer<'_> {
@@ -29,7 +29,7 @@ impl Printer<'_> {
         }
         self.name(owner_name)?;
         self.out.put(if KEYWORDS.contains(&owner_name) { " :" } else { ":" });
-        // The one special attribute that files really have.
+        // The only special attribute that is stored in files.
         match attr.name.as_bytes() {
             b"_FillValue" => self.out.put("_FillValue"),
             name => self.name(name)?,
@@ -98,7 +98,7 @@ impl Printer<'_> {
                 each_numbers!(values, list => for (at, &number) in list.iter().enumerate() {
                     comma(at, out);
                     number.plain(digits, Point::Always, out);
-                    // The words for what is not finite end in the suffix already.
+                    // The words for infinities and NaN include the suffix.
                     if number.not_finite().is_none() {
                         out.extend_from_slice(suffix.as_bytes());
                     }
@@ -107,7 +107,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Values that are broken into lines, from wherever the line is.
+    /// Prints values of user-defined types, broken into lines from the current position on.
     fn tree_values(&mut self, ty: Type, list: &[Value]) {
         let digits = self.digits();
         for (at, item) in list.iter().enumerate() {
@@ -120,7 +120,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints numbers as times in a comment, empty text for what is no date: up to two on the same line, more on lines of their own.
+    /// Prints numbers as times in a comment, with empty text for numbers that are not a date: up to two on the same
+    /// line, more on lines of their own.
     fn attr_times(&mut self, values: &Values, axis: &TimeAxis, separator: u8) {
         const START: &[u8] = b"// ";
         let count = values.len();

@@ -1,7 +1,7 @@
-//! The values of one block as text.
+//! Formatting of the values of one block.
 //!
-//! [`Cells`] knows how to print one value; how values become rows is written once, as a method that the compiler
-//! makes for each kind of cell, so that the inner loop has no indirect call.
+//! [`Cells`] formats one value. Its method `rows` arranges values in rows; it is compiled for each kind of cell, so the
+//! inner loop has no indirect call.
 
 use ferrocdf_model::{Atomic, Model, Type, Value, Values};
 
@@ -12,42 +12,42 @@ use super::printf::Format;
 use super::user::{self, Digits};
 use crate::times::TimeAxis;
 
-/// The text of a block.
+/// Text of a block.
 #[derive(Default)]
 pub(super) struct Piece {
-    /// Whole rows as they are written, or the values of a part of a row one after the other.
+    /// Whole rows in their final form, or the values of a part of a row without line breaks.
     pub(super) text: Vec<u8>,
-    /// For a part of a row that is still to be broken into lines: the length of each value.
+    /// Length of each value of a part of a row, for later line breaks.
     pub(super) widths: Vec<u32>,
 }
 
-/// How the values of a variable are printed.
+/// Form in which the values of a variable are printed.
 pub(super) struct Look<'a> {
     pub(super) model: &'a Model,
     pub(super) ty: Type,
-    /// The value printed as `_`, as a list of one.
+    /// List of the one value that is printed as `_`.
     pub(super) fill: Option<Values>,
     pub(super) style: Style,
     pub(super) digits: Digits,
 }
 
-/// The form of the values of atomic types.
+/// Form of values of atomic types.
 pub(super) enum Style {
-    /// The default of the type.
+    /// Default form of the type.
     Plain,
-    /// A format given by the file.
+    /// Format in the attribute `C_format`.
     Printf(Format),
-    /// Times as text, with this byte between date and time of day.
+    /// Times, with this byte between date and time of day.
     Time(TimeAxis, u8),
 }
 
 impl Look<'_> {
-    /// Whether rows are printed as text.
+    /// True if rows are printed as text.
     pub(super) fn is_text(&self) -> bool {
         self.ty == Type::Atomic(Atomic::Char) && !matches!(self.style, Style::Printf(_))
     }
 
-    /// The cells of a block.
+    /// Returns the cells of a block.
     pub(super) fn cells<'v>(&'v self, values: &'v Values) -> Box<dyn Cells + 'v> {
         macro_rules! numbers {
             ($($variant:ident)*) => {
@@ -87,7 +87,7 @@ impl Look<'_> {
     }
 }
 
-/// The values of a block, each of which can be printed.
+/// Printable values of a block.
 pub(super) trait Cells {
     /// Appends the value at a position.
     fn put(&self, at: usize, out: &mut Vec<u8>);
@@ -162,7 +162,7 @@ impl<T: PrintedNumber> Cells for Numbers<'_, T> {
                 Some(word) => out.extend_from_slice(word.as_bytes()),
                 None => value.formatted(format, out),
             },
-            // What is no date keeps its number, so that nothing is lost.
+            // A number that is not a date is printed as a number, so that no value is lost.
             Style::Time(axis, separator) => put_time(value, axis, *separator, out, |out| {
                 value.plain(self.look.digits, Point::IfNeeded, out);
             }),
@@ -170,7 +170,7 @@ impl<T: PrintedNumber> Cells for Numbers<'_, T> {
     }
 }
 
-/// Appends a time as quoted text, or what `no_date` appends for what is no date in the calendar.
+/// Appends a time as quoted text; calls `no_date` for a number that is not a date of the calendar.
 pub(super) fn put_time<T: PrintedNumber>(
     value: T,
     axis: &TimeAxis,
@@ -192,17 +192,17 @@ pub(super) fn put_time<T: PrintedNumber>(
     }
 }
 
-/// A numeric type of netCDF.
+/// Numeric type of netCDF.
 pub(super) trait PrintedNumber: Copy {
-    /// Appends it in the default form of its type.
+    /// Appends the number in the default form of its type.
     fn plain(self, digits: Digits, point: Point, out: &mut Vec<u8>);
-    /// Appends it in a format; it is finite.
+    /// Appends the number, which is finite, in a format.
     fn formatted(self, format: &Format, out: &mut Vec<u8>);
-    /// Whether it is the fill value: for floating-point numbers up to one part in 2^23 or 2^52.
+    /// True if the number is the fill value: for floating-point numbers, within one part in 2^23 or 2^52.
     fn same(self, fill: Self) -> bool;
-    /// As double precision.
+    /// Returns the number in double precision.
     fn as_f64(self) -> f64;
-    /// The word for it if it is infinite or no number.
+    /// Returns the word for an infinity or NaN; `None` for finite numbers.
     fn not_finite(self) -> Option<&'static str>;
 }
 
@@ -281,7 +281,7 @@ floats! {
     f64 double "NaN" "Infinity" "-Infinity";
 }
 
-/// Characters in a format of their own, one by one.
+/// Characters that are printed one by one in a format.
 struct Characters<'a> {
     values: &'a [u8],
     fill: Option<u8>,
@@ -293,7 +293,7 @@ impl Cells for Characters<'_> {
         let value = self.values[at];
         match &self.look.style {
             _ if self.fill == Some(value) => out.push(b'_'),
-            // `char` is signed where the reference was built.
+            // `char` is signed on x86-64, as `ncdump` prints it.
             Style::Printf(format) => format.integer(i128::from(value as i8), out),
             _ => quoted(&[value], Place::Row, out),
         }
@@ -316,7 +316,7 @@ impl Cells for Text<'_> {
             let mut line = layout.line(row);
             layout.row_start(row, &mut line, out);
             quoted(trimmed(&self.values[number * columns..][..columns]), Place::Row, out);
-            // Text does not count in the line.
+            // As in `ncdump`, the length of text does not add to the position in the line.
             let start = out.len();
             layout.close(row, out);
             if out.len() > start && !layout.options.full_comments {

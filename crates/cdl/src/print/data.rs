@@ -1,4 +1,4 @@
-//! The data section.
+//! Printing of the data section.
 
 use ferrocdf_model::{Atomic, GroupId, Owner, Type, Values, Var, VarId};
 
@@ -10,16 +10,17 @@ use super::printf::{Format, Kind};
 use super::user::Digits;
 use super::{PrintFailure, Printer};
 
-/// Values per block: large enough to make reading and handing over cheap, small enough to stay in a core's cache.
+/// Values per block: large enough that the cost of reading and passing a block is small, small enough for the cache of
+/// a core.
 const BLOCK: u64 = 1 << 15;
-/// The same for strings and user-defined types, whose values are trees.
+/// Values per block of strings and user-defined types, whose values are nested.
 const TREE_BLOCK: u64 = 1 << 11;
-/// Bytes of text read at a time where a row of text is longer.
+/// Bytes of text per read if a row of text is longer.
 const TEXT_BLOCK: u64 = 1 << 20;
-/// Small variables that a thread prints at a time.
+/// Number of small variables that a thread prints at a time.
 const TOGETHER: usize = 16;
 
-/// Values per block of a type.
+/// Returns the number of values per block for a type.
 fn block_of(ty: Type) -> u64 {
     match ty {
         Type::User(_) | Type::Atomic(Atomic::String) => TREE_BLOCK,
@@ -49,8 +50,8 @@ impl<'a> Printer<'a> {
             self.unreadable = self.unreadable.take().or(error);
             is_readable
         });
-        // Others are printed one after the other, by all threads if they are more than a block; what a thread prints of
-        // small ones at a time is no more than that.
+        // Consecutive small variables are printed in parallel: all that a thread prints at a time are together at most
+        // one block. Other variables are printed one after another, each in parallel if it has more than one block.
         let is_small = |id: VarId| {
             let lengths = model.var(id).dims.iter().map(|&dim| model.dim(dim).len);
             lengths.fold(TOGETHER as u64, u64::saturating_mul) <= block_of(model.var(id).ty)
@@ -59,7 +60,7 @@ impl<'a> Printer<'a> {
             .try_for_each(|vars| self.each(vars, TOGETHER, |printer, id| printer.variable_data(id)))
     }
 
-    /// Whether a variable has one dimension and the name of a dimension that it sees.
+    /// True if a variable has one dimension and the name of a dimension that is visible in its group.
     pub(super) fn is_coordinate(&self, id: VarId) -> bool {
         let var = self.model.var(id);
         var.dims.len() == 1 && self.model.find_dim(var.group, var.name.as_bytes()).is_some()
@@ -110,7 +111,7 @@ impl<'a> Printer<'a> {
         Look { model: self.model, ty: var.ty, fill: self.fill_value(id, var.ty), style, digits }
     }
 
-    /// The format in the attribute `C_format`, if it is to be used and suits the type.
+    /// Returns the format in the attribute `C_format`, if it suits the type and no option overrides it.
     fn given_format(&self, id: VarId, ty: Type) -> Option<Format> {
         let kind = match ty {
             Type::Atomic(Atomic::Float) if self.options.float_digits_first => return None,
@@ -121,7 +122,7 @@ impl<'a> Printer<'a> {
             Type::Atomic(_) => Kind::Integer,
         };
         match &self.model.find_attr(Owner::Var(id), b"C_format")?.value {
-            // The reference takes formats of less than 100 bytes.
+            // As in `ncdump`, formats have less than 100 bytes.
             Values::Char(text) if text.len() < 100 => {
                 Format::parse(super::escape::c_text(text)).filter(|format| format.fits(kind))
             }
@@ -129,8 +130,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The value printed as `_`: the attribute, else the default, but none for bytes, of which every value may be
-    /// meant.
+    /// Returns the value that is printed as `_`: the attribute, else the default. Bytes have no default: each of their
+    /// values may be valid data.
     fn fill_value(&self, id: VarId, ty: Type) -> Option<Values> {
         match self.model.find_attr(Owner::Var(id), b"_FillValue") {
             Some(attr) if attr.value.ty() == ty && attr.value.len() == 1 => Some(attr.value.clone()),
@@ -179,7 +180,7 @@ impl<'a> Printer<'a> {
         })
     }
 
-    /// Prints rows of text that are too long for memory, a part at a time.
+    /// Prints rows of text that are longer than one block, a part at a time.
     fn long_text(&mut self, id: VarId, layout: &Layout<'_>, target: u64) -> Result<(), PrintFailure> {
         let rows = Block { start: vec![0; layout.dims.len()], count: layout.dims.clone(), part: false };
         let mut result = Ok(());
@@ -207,7 +208,7 @@ impl<'a> Printer<'a> {
             let start = [row, &[column]].concat();
             let shape = [&vec![1; row.len()][..], &[count]].concat();
             let Values::Char(text) = self.source.read(id, &start, &shape)? else { break };
-            // NULs count only if something follows.
+            // NULs at the end of a row are not printed.
             let body = super::escape::trimmed(&text);
             if !body.is_empty() {
                 for _ in 0..std::mem::take(&mut nuls) {
@@ -231,7 +232,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Appends a part of a row, broken into lines from where the part before it ended.
+/// Appends a part of a row, broken into lines from the end of the previous part on.
 fn break_lines(
     layout: &Layout<'_>,
     block: &Block,

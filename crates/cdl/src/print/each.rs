@@ -1,17 +1,18 @@
-//! Many variables, printed by all threads: their declarations, and the values of small ones.
+//! Parallel printing of many variables: their declarations, and the values of small ones.
 
 use ferrocdf_model::VarId;
 
 use super::pipeline::in_order;
 use super::{PrintFailure, Printer};
 
-/// So many variables are printed by all threads.
+/// Number of variables from which on printing is parallel.
 const MANY: usize = 64;
 
 impl Printer<'_> {
-    /// Prints something of each variable: of many by all threads, up to `together` at a time by each, unless what is
-    /// printed of one may depend on those before it: comments with times look for bounds, and attributes of user-defined
-    /// types begin where the line of the last ended.
+    /// Calls `print` for each variable; for many variables in parallel, with at most `together` variables per task.
+    /// Sequential if the output may depend on earlier variables: comments with times refer to earlier `bounds`
+    /// attributes, and attributes of user-defined types continue at the position in the line where the previous one
+    /// ended.
     pub(super) fn each(
         &mut self,
         vars: &[VarId],
@@ -26,7 +27,7 @@ impl Printer<'_> {
             });
         }
         let indent = self.line.indent;
-        // Of fewer variables fewer at a time, so that all threads have some.
+        // Smaller tasks for fewer variables, so that all threads have some.
         let together = together.min(vars.len().div_ceil(4 * options.threads.max(1)));
         let blocks: Vec<&[VarId]> = vars.chunks(together).collect();
         let make = |number: u64| {

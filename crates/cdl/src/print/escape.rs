@@ -1,18 +1,18 @@
-//! Names and text with the escapes of CDL, byte for byte: what is not UTF-8 goes through as it is.
+//! Escapes of CDL in names and text. Bytes that are not UTF-8 are printed unchanged.
 
 use super::PrintFailure;
 use crate::parse::has_meaning;
 
-/// Why a text is printed; each place has rules of its own.
+/// Place of a text in CDL, which determines its escapes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// An attribute of a file of the classic model: a piece per line.
+    /// Attribute in the classic model: one piece per line of text.
     AttributeLines,
-    /// An attribute of a netCDF-4 file, or a string: one piece, since several would be several strings.
+    /// Attribute of a netCDF-4 file, or a string: one piece, since several pieces would be several strings.
     OnePiece,
-    /// A row of a character variable: a piece per line, and bytes above 126 as octal escapes.
+    /// Row of a character variable: one piece per line of text, and bytes above 126 as octal escapes.
     Row,
-    /// Characters in a compound: one piece, and bytes above 126 as octal escapes.
+    /// Characters of a compound: one piece, and bytes above 126 as octal escapes.
     Field,
 }
 
@@ -56,18 +56,18 @@ pub(super) fn escaped(text: &[u8], place: Place, out: &mut Vec<u8>) {
     }
 }
 
-/// Text without the NULs at its end.
+/// Returns the text without trailing NULs.
 pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
     &text[..end]
 }
 
-/// Text up to its first NUL, as C sees it.
+/// Returns the text up to its first NUL, as C reads it.
 pub(super) fn c_text(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
-/// The bytes of names that have a backslash before them, or are control characters.
+/// Bytes that need an escape in names, control characters included.
 const SPECIAL: [bool; 256] = {
     let (mut special, mut rest) = ([false; 256], b" !\"#$&'()*,:;<=>?[]\\^`{|}~\x7F".as_slice());
     while let Some((&byte, others)) = rest.split_first() {
@@ -82,24 +82,24 @@ const SPECIAL: [bool; 256] = {
     special
 };
 
-/// For whom names are printed.
+/// Rule for escapes in names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NameEscapes {
-    /// As the reference prints them: escapes are added only where no program could read the text without.
+    /// Escapes of `ncdump`, and more only where no program could read the text otherwise.
     Reference,
-    /// So that no name can be taken for anything else, and every name is printed.
+    /// Escapes that keep every name distinct from all other words of CDL.
     Escaped,
 }
 
-/// Whether text begins with the two digits of a control character.
+/// True if text begins with the two hexadecimal digits of a control character.
 fn is_control_code(text: &[u8]) -> bool {
     let digits = text.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
     let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
     code.is_some_and(|code| code.is_ascii_control())
 }
 
-/// Appends a name with escapes. With [`NameEscapes::Reference`] it fails on a name that begins with a space or a control
-/// character, as the reference does.
+/// Appends a name with escapes. With [`NameEscapes::Reference`] a name that begins with a space or a control character
+/// is an error, as in `ncdump`.
 pub(super) fn name(name: &[u8], names: NameEscapes, out: &mut Vec<u8>) -> Result<(), PrintFailure> {
     let name = c_text(name);
     let escaped = names == NameEscapes::Escaped;
@@ -112,10 +112,10 @@ pub(super) fn name(name: &[u8], names: NameEscapes, out: &mut Vec<u8>) -> Result
             return Err(PrintFailure::Refused(text));
         }
         Some(b'0'..=b'9') => out.push(b'\\'),
-        // Before a letter these begin a name, before anything else a number or nothing.
+        // These signs begin a name before a letter, otherwise a number or nothing.
         Some(b'.' | b'+' | b'-') if escaped || !is_word || name.starts_with(b"-Inf") => out.push(b'\\'),
         Some(b'@') if escaped => out.push(b'\\'),
-        // Not a comment.
+        // `//` and `/*` would begin a comment.
         Some(b'/') if matches!(second, b'/' | b'*') => out.push(b'\\'),
         Some(_) if escaped && has_meaning(name) => out.push(b'\\'),
         _ => {}
@@ -126,7 +126,7 @@ pub(super) fn name(name: &[u8], names: NameEscapes, out: &mut Vec<u8>) -> Result
         let byte = rest[at];
         out.extend_from_slice(&rest[..at]);
         match byte.is_ascii_control() {
-            // Behind a backslash these digits would stand for a control character.
+            // `\%` and these digits would be read as a control character.
             _ if byte == b'%' && is_control_code(&rest[at + 1..]) => out.push(byte),
             true => out.extend_from_slice(format!("\\%{byte:02x}").as_bytes()),
             false => out.extend_from_slice(&[b'\\', byte]),

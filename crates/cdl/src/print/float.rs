@@ -1,12 +1,12 @@
-//! Floating-point numbers as C's `%.Ng` prints them, fast and always exact.
+//! Floating-point numbers in the form of C's `%.Ng`, fast and always correctly rounded.
 //!
-//! The number times a power of ten is formed to 128 bits with a known error bound. If the remainder is farther from a
-//! rounding boundary than that bound, the digits are right; the few other cases go to the standard library's exact
-//! conversion, which rounds ties to even as glibc does. So no case is decided by an estimate.
+//! The number times a power of ten is computed to 128 bits with a known error bound. If the remainder differs from a
+//! rounding boundary by more than that bound, the digits are correct. The few other cases use the exact conversion of
+//! the standard library, which rounds ties to even as glibc does. So no result depends on an estimate.
 
 use super::power::{least_from_power_of_ten, power_of_ten};
 
-/// More digits than this are left to the exact conversion.
+/// Largest number of digits of the fast path; more digits need the exact conversion.
 const MOST_FAST_DIGITS: usize = 17;
 
 const POWERS: [u64; 19] = {
@@ -30,12 +30,12 @@ const PAIRS: [u8; 200] = {
     pairs
 };
 
-/// Trailing zeros after the point go; what becomes of the point itself.
+/// Rule for a decimal point without digits after it; trailing zeros are always removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Point {
-    /// It goes too when nothing follows: `1`, as `%.Ng` prints it.
+    /// The point is removed: `1`, as `%.Ng` prints it.
     IfNeeded,
-    /// It stays: `1.`, as attributes are printed.
+    /// The point is kept: `1.`, as in attributes.
     Always,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn general(value: f64, digits: usize, point: Point, out: &mut Vec<u8>
     if digits > MOST_FAST_DIGITS {
         return general_exact(value, digits, point, out);
     }
-    // Signs of data are hard to guess, so this has no branch.
+    // No branch: the signs of data are hard to predict.
     let start = out.len();
     out.push(b'-');
     out.truncate(start + usize::from(value.is_sign_negative()));
@@ -63,11 +63,11 @@ pub(super) fn general(value: f64, digits: usize, point: Point, out: &mut Vec<u8>
     }
 }
 
-/// So many digits are packed into words.
+/// Largest number of digits that are packed into two words.
 const MOST_PACKED_DIGITS: usize = 16;
 
-/// Puts point and exponent to a number of at most 16 digits. The text is made in two registers of eight figures, first
-/// byte lowest: going through memory byte by byte would make the processor wait for itself.
+/// Appends a number of at most 16 digits with its point and exponent. The digits are computed in two registers of eight
+/// digits each, first digit in the lowest byte: computing them byte by byte in memory would stall the processor.
 #[inline]
 fn packed(decimal: u64, digits: usize, exponent: i32, point: Point, out: &mut Vec<u8>) {
     let (high, low) = if digits <= 8 {
@@ -114,7 +114,7 @@ impl Words {
     #[inline]
     fn put(&self, from: usize, count: usize, out: &mut Vec<u8>) {
         let end = out.len() + count;
-        // What is copied has a fixed length, which is a store each; what is too much is cut off again.
+        // Each copy has a fixed length, which compiles to one store; surplus bytes are truncated.
         if from < 8 {
             out.extend_from_slice(&(self.high >> (8 * from)).to_le_bytes());
             if from + count <= 8 {
@@ -129,10 +129,10 @@ impl Words {
     }
 }
 
-/// The eight figures of a number below 10^8, one to a byte, the first one lowest.
+/// Returns the eight digits of a number below 10^8, one per byte, the first digit in the lowest byte.
 fn eight_figures(number: u32) -> u64 {
-    // Two halves of four figures, then four pairs, then eight figures, each step on all at once. Multiplying and
-    // shifting divides by 100 and by 10 for numbers of that size.
+    // Two halves of four digits, then four pairs, then eight digits; each step handles all parts at once.
+    // Multiplication and shift divide by 100 and by 10 exactly for numbers of that size.
     let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
     let tops = ((halves * 10_486) >> 20) & 0x7F_0000_007F;
     let pairs = tops | (halves - 100 * tops) << 16;
@@ -140,7 +140,7 @@ fn eight_figures(number: u32) -> u64 {
     tens | (pairs - 10 * tens) << 8
 }
 
-/// Puts point and exponent to digits.
+/// Appends digits with their point and exponent.
 fn place(text: &[u8], exponent: i32, point: Point, out: &mut Vec<u8>) {
     let len = text.iter().rposition(|&byte| byte != b'0').map_or(1, |at| at + 1);
     let mut put = |part: &[u8]| out.extend_from_slice(part);
@@ -185,14 +185,14 @@ fn general_exact(value: f64, digits: usize, point: Point, out: &mut Vec<u8>) {
     place(&figures, exponent, point, out);
 }
 
-/// Takes `1.5e-7` apart.
+/// Splits `1.5e-7` into mantissa and exponent.
 pub(super) fn split_exponent(text: &str) -> (&str, i32) {
     let at = text.rfind('e').unwrap_or(text.len());
     (&text[..at], text.get(at + 1..).and_then(|exponent| exponent.parse().ok()).unwrap_or(0))
 }
 
-/// A positive number rounded to `digits` decimal digits, ties to even: `(d, x)` for `d * 10^(x - digits + 1)`, where
-/// `d` has exactly `digits` digits.
+/// Rounds a positive number to `digits` decimal digits, ties to even: returns `(d, x)` for `d * 10^(x - digits + 1)`,
+/// where `d` has exactly `digits` digits.
 #[inline]
 fn decimal(value: f64, digits: usize) -> (u64, i32) {
     let bits = value.to_bits();
@@ -201,7 +201,8 @@ fn decimal(value: f64, digits: usize) -> (u64, i32) {
         return decimal_exact(value, digits);
     }
     let (mantissa, exponent) = (bits << 11 | 1 << 63, stored - 1086);
-    // The power of ten below the power of two below the number; the number itself may lie one higher.
+    // Power of ten below the largest power of two that is not above the number; the number may be one power of ten
+    // higher.
     let tens = ((exponent + 63) * 315_653) >> 20;
     let tens = tens + i32::from(value >= least_from_power_of_ten(tens + 1));
     let (power, power_exponent, exact) = power_of_ten(digits as i32 - 1 - tens);
@@ -218,7 +219,7 @@ fn decimal(value: f64, digits: usize) -> (u64, i32) {
         }
     }
 
-    // The product is [high.low, high.low + 2) * 2^-point if the power was cut off.
+    // The product is [high.low, high.low + 2) * 2^-point if the power is truncated.
     let low_part = u128::from(mantissa) * (power & u128::from(u64::MAX));
     let high = u128::from(mantissa) * (power >> 64) + (low_part >> 64);
     let more_below = low_part as u64 != 0;
@@ -238,10 +239,10 @@ fn decimal(value: f64, digits: usize) -> (u64, i32) {
     (decimal, tens)
 }
 
-/// For so many digits a product of 64 bits has bits enough to spare.
+/// Largest number of digits for which a product of 64 bits is usually precise enough.
 const MOST_DIGITS_IN_64_BITS: usize = 9;
 
-/// [`decimal`] by the standard library, which works with numbers of any length.
+/// [`decimal`] computed by the standard library with arbitrary precision.
 #[cold]
 fn decimal_exact(value: f64, digits: usize) -> (u64, i32) {
     let text = format!("{:.*e}", digits - 1, value);
@@ -253,7 +254,7 @@ fn decimal_exact(value: f64, digits: usize) -> (u64, i32) {
     (decimal, exponent)
 }
 
-/// Writes a number that has no more digits than `text` is long, with zeros in front.
+/// Writes a number that has at most `text.len()` digits, with leading zeros.
 fn write_digits(mut number: u64, text: &mut [u8]) {
     let mut at = text.len();
     while at > 8 {
@@ -353,7 +354,7 @@ mod tests {
         }
     }
 
-    /// The fast path against the standard library's exact one, for numbers that lie on, and next to, ties.
+    /// Compares the fast path with the exact conversion, for numbers on and next to ties.
     #[test]
     fn ties_and_their_neighbours() {
         let mut state = 0x1234_5678_9ABC_DEF1u64;

@@ -1,11 +1,11 @@
-//! Groups with their types, dimensions and variables, in the order of the reference.
+//! Printing of groups with their types, dimensions and variables, in the order of `ncdump`.
 
 use ferrocdf_model::{Class, DimId, GroupId, Owner, TypeId, VarId};
 
 use super::{PrintFailure, Printer};
 
-/// Variables whose declarations a thread prints at a time. What files say of variables made one after the other lies side
-/// by side: of more at a time, less is read by two threads.
+/// Number of variables whose declarations a thread prints at a time. The metadata of variables created one after
+/// another is close together in a file: with larger tasks fewer pages are read by two threads.
 const TOGETHER: usize = 64;
 
 impl Printer<'_> {
@@ -96,8 +96,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints the name of a dimension as a variable in `group` refers to it: with its path where the plain name would
-    /// find another one, or none.
+    /// Prints the name of a dimension for a variable in `group`: with its path if the plain name would find another
+    /// dimension, or none.
     fn dim_name(&mut self, id: DimId, group: GroupId) -> Result<(), PrintFailure> {
         let model = self.model;
         let dim = model.dim(id);
@@ -116,7 +116,7 @@ impl Printer<'_> {
             self.out.put(if root { "// global attributes:\n" } else { "// group attributes:\n" });
         }
         for attr in attrs {
-            // That one is printed with the virtual attributes.
+            // `_NCProperties` is printed with the virtual attributes.
             if !(root && attr.name == "_NCProperties") {
                 self.attr(Owner::Group(id), attr)?;
             }

@@ -1,38 +1,38 @@
-//! The rows of a variable and the blocks they are read in.
+//! Rows of a variable, and the blocks in which they are read.
 //!
-//! A row is what lies along the fastest dimension; it begins at a known place in the line, so a block of whole rows
-//! is formatted without knowing what came before. A row that is too long for one block is cut into parts, whose pieces
-//! are broken into lines when all that is before them has been written.
+//! A row holds the values along the fastest dimension. The position in the line at the start of a row is known, so a
+//! block of whole rows is formatted independently of the text before it. A row longer than one block is split into
+//! parts, which are broken into lines after all text before them is written.
 
 use super::escape::{self, NameEscapes};
 use super::float::unsigned;
 use super::line::Line;
 use super::{Indices, PrintFailure, PrintOptions};
 
-/// The shape of a variable and what is printed around its values.
+/// Shape of a variable and the text around its values.
 pub(super) struct Layout<'a> {
     /// Dimension lengths, slowest first.
     pub(super) dims: Vec<u64>,
-    /// Which dimensions but the first are unlimited: their records are put in braces.
+    /// True for each unlimited dimension; the records of all but the first one are put in braces.
     pub(super) braced: Vec<bool>,
-    /// The variable's name with escapes.
+    /// Name of the variable with escapes.
     pub(super) name: Vec<u8>,
-    /// The line at the start of the first row.
+    /// State of the line at the start of the first row.
     pub(super) first: Line,
-    /// How to print.
+    /// Options of the dump.
     pub(super) options: &'a PrintOptions,
 }
 
-/// A box of values: whole rows, or a part of one row.
+/// Box of values: whole rows, or a part of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Block {
     pub(super) start: Vec<u64>,
     pub(super) count: Vec<u64>,
-    /// It holds a part of a row.
+    /// True if the block is a part of a row.
     pub(super) part: bool,
 }
 
-/// The blocks of a variable, in order.
+/// Blocks of a variable, in order.
 pub(super) struct Blocks {
     dims: Vec<u64>,
     axis: usize,
@@ -42,7 +42,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Cuts a variable into blocks of about `target` values. No dimension may have length zero.
+    /// Splits a variable into blocks of about `target` values. No dimension may have length zero.
     pub(super) fn new(dims: &[u64], target: u64) -> Self {
         let (mut inner, mut axis) = (1u64, dims.len().saturating_sub(1));
         while axis > 0 && inner.saturating_mul(dims[axis]) <= target {
@@ -55,12 +55,12 @@ impl Blocks {
         Blocks { dims: dims.to_vec(), axis, step, steps: length.div_ceil(step), part }
     }
 
-    /// How many there are.
+    /// Returns the number of blocks.
     pub(super) fn len(&self) -> u64 {
         self.dims.iter().take(self.axis).fold(self.steps, |product, &length| product.saturating_mul(length))
     }
 
-    /// The block at a position.
+    /// Returns the block at a position.
     pub(super) fn get(&self, position: u64) -> Block {
         let mut block = Block { start: vec![0; self.dims.len()], count: self.dims.clone(), part: self.part };
         if self.dims.is_empty() {
@@ -80,12 +80,12 @@ impl Blocks {
 }
 
 impl Block {
-    /// How many values it holds.
+    /// Returns the number of values in the block.
     pub(super) fn len(&self) -> usize {
         self.count.iter().product::<u64>() as usize
     }
 
-    /// How many values of one row it holds.
+    /// Returns the number of values of each row in the block.
     pub(super) fn columns(&self) -> usize {
         self.count.last().map_or(1, |&columns| columns as usize)
     }
@@ -102,7 +102,8 @@ impl Block {
         false
     }
 
-    /// Calls `row` with the row's number in the block and its indices, without that of the fastest dimension.
+    /// Calls `row` for each row with its number in the block and its indices, without the index of the fastest
+    /// dimension.
     pub(super) fn each_row(&self, mut row: impl FnMut(usize, &[u64])) {
         let mut at = self.start[..self.start.len().saturating_sub(1)].to_vec();
         let mut number = 0;
@@ -117,12 +118,12 @@ impl Block {
 }
 
 impl Layout<'_> {
-    /// The length of a row.
+    /// Returns the length of a row.
     pub(super) fn columns(&self) -> u64 {
         self.dims.last().copied().unwrap_or(1)
     }
 
-    /// The line as it is where this row begins.
+    /// Returns the state of the line at the start of this row.
     pub(super) fn line(&self, row: &[u64]) -> Line {
         let mut line = self.first;
         if row.iter().any(|&index| index > 0) {
@@ -131,8 +132,8 @@ impl Layout<'_> {
         line
     }
 
-    /// How many braces open before a row, or close behind it, where `edge` tells of a dimension and an index whether
-    /// the row is the first, or the last, in it.
+    /// Returns the number of braces that open before a row, or close after it; `edge` is true if the index of a
+    /// dimension is the first, or the last, one.
     fn braces(&self, row: &[u64], edge: impl Fn(usize, u64) -> bool) -> usize {
         let mut count = 0;
         for axis in (1..self.dims.len()).rev() {
@@ -144,7 +145,7 @@ impl Layout<'_> {
         count
     }
 
-    /// Appends what comes before the values of a row.
+    /// Appends the text before the values of a row.
     pub(super) fn row_start(&self, row: &[u64], line: &mut Line, out: &mut Vec<u8>) {
         for _ in 0..self.braces(row, |_, index| index == 0) {
             line.put(b"{", out);
@@ -156,13 +157,13 @@ impl Layout<'_> {
         }
     }
 
-    /// Appends the braces that close behind the last value of a row.
+    /// Appends the closing braces after the last value of a row.
     pub(super) fn close(&self, row: &[u64], out: &mut Vec<u8>) {
         let count = self.braces(row, |axis, index| index + 1 == self.dims[axis]);
         out.resize(out.len() + count, b'}');
     }
 
-    /// Appends what comes after the values of a row.
+    /// Appends the text after the values of a row.
     pub(super) fn row_end(&self, row: &[u64], line: &mut Line, out: &mut Vec<u8>) {
         let last = row.iter().zip(&self.dims).all(|(index, length)| index + 1 == *length);
         if self.options.full_comments {
@@ -211,7 +212,7 @@ impl Layout<'_> {
         out.extend_from_slice(b")\n");
     }
 
-    /// Appends the comment behind one value.
+    /// Appends the comment after one value.
     pub(super) fn full_comment(&self, row: &[u64], column: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(b"  // ");
         out.extend_from_slice(&self.name);
@@ -235,7 +236,7 @@ impl Layout<'_> {
         out.extend_from_slice(b")\n    ");
     }
 
-    /// The name as it is printed.
+    /// Returns the name with escapes.
     pub(super) fn printed_name(name: &[u8], names: NameEscapes) -> Result<Vec<u8>, PrintFailure> {
         let mut out = vec![];
         escape::name(name, names, &mut out)?;

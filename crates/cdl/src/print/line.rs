@@ -1,29 +1,29 @@
-//! Where the line breaks.
+//! Line breaking.
 //!
-//! A piece that does not fit goes to a new line as a whole. The state is small and can be copied, since rows start at
-//! known places and are formatted apart.
+//! A piece that does not fit goes to a new line as a whole. The state is small and copied freely, since rows start at
+//! known positions and are formatted independently.
 
-/// The position in the line, and its bounds.
+/// Position in the line, and its bounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     /// Bytes in the line so far.
     pub(super) position: usize,
-    /// Blanks before each line, by the depth of the group.
+    /// Blanks before each line; they depend on the depth of the group.
     pub(super) indent: usize,
     most: usize,
 }
 
-/// Continued lines begin with this.
+/// Blanks at the start of a continued line.
 const CONTINUED: usize = 4;
 
 impl Line {
-    /// For lines of at most `length` bytes.
+    /// Creates the state for lines of at most `length` bytes.
     pub(super) fn new(length: usize) -> Self {
-        // Two are kept for the end of the statement.
+        // Two bytes are reserved for the end of the statement.
         Line { position: 0, indent: 0, most: length.saturating_sub(2) }
     }
 
-    /// Whether a piece of this many bytes goes to a new line. Pieces of punctuation never do.
+    /// True if a piece of this many bytes goes to a new line. Punctuation of at most two bytes never does.
     #[inline]
     pub(super) fn breaks_before(&self, bytes: usize) -> bool {
         bytes + self.position > self.most && bytes > 2
@@ -36,7 +36,7 @@ impl Line {
         self.position = self.indent + CONTINUED;
     }
 
-    /// Takes note of the piece that was appended at `start`, and puts it on a new line if it does not fit.
+    /// Updates the position for the piece that was appended at `start`, and moves it to a new line if it does not fit.
     #[inline]
     pub(super) fn fit(&mut self, start: usize, out: &mut Vec<u8>) {
         let bytes = out.len() - start;

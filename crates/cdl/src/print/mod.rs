@@ -1,11 +1,12 @@
-//! The CDL and NcML text of a dataset.
+//! Printing of a dataset as CDL and NcML.
 //!
-//! The text is that of the reference's `ncdump`, byte for byte, line breaks included, since people compare dumps with
-//! `diff`. Printing knows no files: it asks a [`PrintSource`] for the model and for boxes of values. Rows do not depend on
-//! each other, so blocks of rows are read and formatted on all cores and written in order, a bounded number at a time.
+//! The text is that of netCDF-C's `ncdump`, byte for byte, line breaks included, since dumps are compared with `diff`.
+//! Printing does not access files: a [`PrintSource`] provides the model and boxes of values. Rows do not depend on each
+//! other, so blocks of rows are read and formatted on all cores and written in order; the number of blocks in memory is
+//! bounded.
 //!
-//! Where the reference prints what is wrong or cannot be read back, this does not follow it; `tests/it/print.rs` of
-//! this crate lists those cases.
+//! The output differs where that of `ncdump` is wrong or cannot be read back; `tests/it/print.rs` of this crate lists
+//! these cases.
 
 mod attrs;
 mod cells;
@@ -35,26 +36,28 @@ use escape::NameEscapes;
 use line::Line;
 use select::Selection;
 
-/// What is printed: a model, and the values of its variables.
+/// Source of a dump: a model, and the values of its variables.
 pub trait PrintSource: Sync {
-    /// Groups, dimensions, types, variables, attributes.
+    /// Returns the model.
     fn model(&self) -> &Model;
 
-    /// A box of values of a variable, in row-major order and in the variable's own type.
+    /// Returns a box of values of a variable, in row-major order and in the type of the variable.
     fn read(&self, var: VarId, start: &[u64], count: &[u64]) -> Result<Values>;
 
-    /// The reason why the values of a variable cannot be read, if it is known without reading them. They are not printed.
+    /// Returns the reason why the values of a variable cannot be read, if it is known without reading them. Such values
+    /// are not printed.
     fn unreadable(&self, _var: VarId) -> Option<Error> {
         None
     }
 
-    /// Attributes that are shown only on request: those that say which library wrote the file, and `_Codecs`.
+    /// Returns attributes that are shown only on request: `_Codecs`, and the ones that name the library that wrote the
+    /// file.
     fn hidden(&self, _owner: Owner) -> Vec<Attr> {
         vec![]
     }
 }
 
-/// The order and the base of indices in comments.
+/// Order and base of indices in comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Indices {
     /// From 0, slowest dimension first.
@@ -64,49 +67,49 @@ pub enum Indices {
     Fortran,
 }
 
-/// What to print, and how; the default is a whole dataset as `ncdump` prints it.
+/// Options of a dump; the default is a whole dataset as `ncdump` prints it.
 #[derive(Clone, Debug)]
 pub struct PrintOptions {
-    /// The name of the dataset in the first line; the location in NcML.
+    /// Name of the dataset in the first line; the location in NcML.
     pub name: Vec<u8>,
-    /// No data.
+    /// True to print no data.
     pub header_only: bool,
-    /// Only the data of coordinate variables.
+    /// True to print only the data of coordinate variables.
     pub coordinates_only: bool,
-    /// Only the data of these variables: `v` in any group, `/g/v` in that group; empty for all.
+    /// Variables whose data is printed: `v` in any group, `/g/v` in that group; empty for all.
     pub variables: Vec<Vec<u8>>,
-    /// Only the data of variables in these groups; empty for all.
+    /// Groups whose variables' data is printed; empty for all.
     pub groups: Vec<Vec<u8>>,
-    /// A comment with the indices before each row.
+    /// True for a comment with the indices before each row.
     pub brief_comments: bool,
-    /// A comment with the indices after each value.
+    /// True for a comment with the indices after each value.
     pub full_comments: bool,
-    /// How indices are counted in comments.
+    /// Order and base of indices in comments.
     pub indices: Indices,
-    /// The longest line in the data section; 10 at least.
+    /// Longest line in the data section, in bytes; at least 10.
     pub line_length: usize,
     /// Significant digits of single precision.
     pub float_digits: usize,
     /// Significant digits of double precision.
     pub double_digits: usize,
-    /// The digits of single precision go before the attribute `C_format`.
+    /// True if `float_digits` takes precedence over the attribute `C_format`.
     pub float_digits_first: bool,
-    /// The digits of double precision go before the attribute `C_format`.
+    /// True if `double_digits` takes precedence over the attribute `C_format`.
     pub double_digits_first: bool,
-    /// Times as text, with this byte between date and time of day.
+    /// Byte between date and time of day, to print times as text; `None` prints numbers.
     pub times: Option<u8>,
-    /// Virtual attributes that tell how variables are stored.
+    /// True to print virtual attributes that describe the storage of variables.
     pub special: bool,
-    /// Among those, all filters in one form.
+    /// True to print all filters as `_Filter` among the virtual attributes.
     pub filters_in_one_form: bool,
-    /// Among those, not the name of the library that wrote the file.
+    /// True to omit the name of the library that wrote the file from the virtual attributes.
     pub no_provenance: bool,
-    /// Names are escaped that the reference prints so that it cannot read them: words of CDL, and characters that are
-    /// not at home in names.
+    /// True to escape names that `ncgen` cannot read as `ncdump` prints them: words of CDL, and names with characters
+    /// that are not allowed in names.
     pub escape_names: bool,
-    /// The type before each `_FillValue`.
+    /// True to print the type before each `_FillValue`.
     pub fill_type: bool,
-    /// How many threads format values; 1 uses the caller's alone.
+    /// Number of threads that format values; 1 uses only the caller's thread.
     pub threads: usize,
 }
 
@@ -137,14 +140,14 @@ impl Default for PrintOptions {
     }
 }
 
-/// Why printing stopped.
+/// Reason why printing stopped.
 #[derive(Debug)]
 pub enum PrintFailure {
     /// The output could not be written.
     Output(io::Error),
     /// The values could not be read.
     Source(Error),
-    /// What was asked for is not there, or cannot be said in CDL; the words are for the user.
+    /// The requested object does not exist, or cannot be expressed in CDL; the bytes are the message for the user.
     Refused(Vec<u8>),
 }
 
@@ -160,8 +163,8 @@ impl From<io::Error> for PrintFailure {
     }
 }
 
-/// Prints a dataset as CDL. What could be printed before a failure has been written when it returns; that is all but the values that
-/// the source calls [unreadable](PrintSource::unreadable), for which it fails in the end.
+/// Prints a dataset as CDL. Text before a failure is written. Values that the source reports as
+/// [unreadable](PrintSource::unreadable) are skipped, and their error is returned at the end.
 pub fn print_cdl(
     source: &dyn PrintSource,
     options: &PrintOptions,
@@ -188,13 +191,13 @@ pub fn print_ncml(
     Ok(())
 }
 
-/// Text on its way out: gathered in memory, written in large pieces.
+/// Output buffer, written in large pieces.
 struct Output<'a> {
     sink: &'a mut dyn Write,
     text: Vec<u8>,
 }
 
-/// Text is written when there is this much of it.
+/// Bytes of buffered text from which on it is written.
 const ENOUGH: usize = 1 << 16;
 
 impl Output<'_> {
@@ -208,7 +211,7 @@ impl Output<'_> {
         self.sink.flush()
     }
 
-    /// Writes if there is enough.
+    /// Writes the buffer if it is large enough.
     fn pour(&mut self) -> io::Result<()> {
         if self.text.len() >= ENOUGH {
             self.sink.write_all(&self.text)?;
@@ -218,7 +221,7 @@ impl Output<'_> {
     }
 }
 
-/// The state of one dump.
+/// State of one dump.
 struct Printer<'a> {
     source: &'a dyn PrintSource,
     model: &'a Model,
@@ -228,7 +231,7 @@ struct Printer<'a> {
     line: Line,
     /// Names of bounds variables seen so far, and the variables whose bounds they hold.
     bounds: Vec<(Vec<u8>, VarId)>,
-    /// Why values of the first variable that has no readable ones are not printed.
+    /// Error of the first variable whose values are unreadable.
     unreadable: Option<Error>,
 }
 
@@ -266,7 +269,7 @@ impl<'a> Printer<'a> {
         if self.options.escape_names { NameEscapes::Escaped } else { NameEscapes::Reference }
     }
 
-    /// Prints the name of a type as it is written in `group`: with its path if it is not seen from there.
+    /// Prints the name of a type for use in `group`: with its path if it is not visible there.
     fn type_name(&mut self, ty: Type, group: GroupId) -> Result<(), PrintFailure> {
         let Type::User(id) = ty else {
             self.out.put(self.model.type_name(ty));
@@ -277,14 +280,14 @@ impl<'a> Printer<'a> {
         let seen = model.and_parents(group).any(|group| {
             model.group(group).types.iter().any(|&other| model.user_type(other).name == ty.name)
         });
-        // Without its path the name would be taken for something else.
+        // Without its path a reserved word would not be read as the name of this type.
         if !seen || is_reserved(ty.name.as_bytes()) {
             self.path_before(ty.group)?;
         }
         self.name(ty.name.as_bytes())
     }
 
-    /// Prints the path of a group up to the name of something in it.
+    /// Prints the path of a group, with the slash before the name of a member.
     fn path_before(&mut self, group: GroupId) -> Result<(), PrintFailure> {
         let mut path: Vec<GroupId> =
             self.model.and_parents(group).filter(|&group| group != GroupId::ROOT).collect();
@@ -296,14 +299,14 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Whether a dimension is printed as unlimited: in the classic model, only the first one that is.
+    /// True if a dimension is printed as unlimited: in the classic model only the first unlimited one.
     fn is_unlimited(&self, id: DimId) -> bool {
         self.model.dim(id).unlimited
             && (self.model.format().is_enhanced() || self.model.record_dim() == Some(id))
     }
 
-    /// The time axis of a variable, if its `units` say that it holds times. A bounds variable, as found by its name,
-    /// takes that of the variable it belongs to.
+    /// Returns the time axis of a variable, if its `units` are those of time. A bounds variable, found by its name, has
+    /// the axis of the variable to which it belongs.
     fn time_axis(&self, var: VarId, bounds_name: Option<&[u8]>) -> Option<TimeAxis> {
         let of = bounds_name.and_then(|name| self.bounds.iter().rev().find(|(bounds, _)| bounds == name));
         let owner = Owner::Var(of.map_or(var, |&(_, var)| var));

@@ -1,7 +1,7 @@
-//! The header as NcML, for the classic model.
+//! Printing of the header as NcML, for the classic model.
 //!
-//! Names are written as they are, as the reference does: NcML readers expect that of names that XML allows, and the
-//! others were never legible.
+//! Names are written without escapes, as by `ncdump`: NcML readers expect names that XML allows unchanged, and could
+//! never read the others.
 
 use ferrocdf_model::{Attr, DimId, GroupId, Owner, Values, each_numbers};
 
@@ -93,8 +93,9 @@ impl Printer<'_> {
     }
 }
 
-/// 64-bit integers as the reference prints them in NcML, by way of double precision, as C casts it back on its usual
-/// machines: those beyond 2^53 are rounded, and what is out of range by then becomes the least number of the type.
+/// Converts 64-bit integers to double precision and back, as `ncdump` does for NcML, with the results of C casts on
+/// x86-64: integers beyond 2^53 are rounded, and a rounded value that is out of range becomes the least number of the
+/// type.
 fn through_double(values: &Values) -> Option<Values> {
     match values {
         Values::Int64(list) => {
@@ -109,7 +110,7 @@ fn through_double(values: &Values) -> Option<Values> {
     }
 }
 
-/// Appends the words C has for what is not a finite number.
+/// Appends the word of C's `printf` for an infinity or NaN.
 fn not_finite(number: f64, out: &mut Vec<u8>) {
     if number.is_sign_negative() {
         out.push(b'-');

@@ -1,8 +1,8 @@
-//! Work that many threads do and one takes in order.
+//! Ordered parallel pipeline.
 //!
-//! Workers take the next number, make what belongs to it and put it into its slot; the caller's thread takes the
-//! slots in order. The number of slots bounds the memory. A pool was left out: the threads live as long as a header or a
-//! variable that are large, and small ones never start them.
+//! Each worker takes the next number, makes its item and puts it into its slot; the caller's thread takes the slots in
+//! order. The number of slots bounds the memory. There is no thread pool: the threads live as long as the work on one
+//! large header or variable, and small ones start no threads.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ struct State<T> {
     slots: Vec<Option<T>>,
 }
 
-/// A worker that panics must not leave the others waiting.
+/// Guard that stops all threads if a worker panics.
 struct StopOnPanic<'a, T>(&'a Mutex<State<T>>, &'a Condvar);
 
 impl<T> Drop for StopOnPanic<'_, T> {
@@ -29,8 +29,8 @@ fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes the things numbered 0 to `count` on `threads` threads, and gives them to `take` in order, on this thread,
-/// until it fails. At most `2 * threads + 2` of them exist at a time.
+/// Makes the items 0 to `count` (exclusive) on `threads` threads, and passes them to `take` in order on this thread,
+/// until it fails. At most `2 * threads + 2` items exist at a time.
 pub(super) fn in_order<T: Send, E>(
     count: u64,
     threads: usize,
@@ -67,7 +67,7 @@ pub(super) fn in_order<T: Send, E>(
     std::thread::scope(|scope| {
         let _stop = StopOnPanic(&state, &changed);
         let start = |_: &usize| std::thread::Builder::new().spawn_scoped(scope, work).is_ok();
-        // Systems that give fewer threads have fewer do the work; those that give none leave it to the caller.
+        // If the system starts fewer threads, fewer do the work; if none, this thread does it.
         if (0..threads).take_while(start).count() == 0 {
             return (0..count).try_for_each(|number| take(number, make(number)));
         }

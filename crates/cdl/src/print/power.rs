@@ -1,7 +1,7 @@
-//! Powers of ten to 128 bits, made by the compiler.
+//! Powers of ten to 128 bits, computed at compile time.
 //!
-//! Each is cut off, not rounded: the true power lies in `[P, P + 1)` units of the last bit, which is what the error
-//! bound in [`super::float`] rests on. A table in the source text was left out: its numbers could only be believed.
+//! Each power is truncated, not rounded: the true power is in `[P, P + 1)` units of the last bit; the error bound in
+//! [`super::float`] relies on this. There is no literal table: its numbers could not be verified by reading.
 
 /// The smallest exponent in the table.
 const FIRST: i32 = -310;
@@ -10,7 +10,7 @@ const LAST: i32 = 345;
 /// 10^0 to 10^55 fit into 128 bits exactly.
 const LAST_EXACT: i32 = 55;
 
-/// Words of the long numbers: 10^345 has 1147 bits, and 10^-310 needs 1030 + 128 of them.
+/// Number of words of the long numbers: 10^345 has 1147 bits, and 10^-310 needs 1030 + 128 of them.
 const WORDS: usize = 20;
 
 static TABLE: [u128; (LAST - FIRST + 1) as usize] = table();
@@ -31,7 +31,7 @@ const fn table() -> [u128; (LAST - FIRST + 1) as usize] {
         }
         exponent += 1;
     }
-    // Cutting after each division cuts the same as one division by the whole power.
+    // Truncation after each division gives the same result as one truncated division by the whole power.
     long = [0; WORDS];
     long[WORDS - 1] = 1 << 63;
     exponent = -1;
@@ -49,7 +49,7 @@ const fn table() -> [u128; (LAST - FIRST + 1) as usize] {
     table
 }
 
-/// The 128 bits from the highest one that is set.
+/// Returns the 128 bits from the highest set bit on.
 const fn top_bits(long: &[u64; WORDS]) -> u128 {
     let mut top = WORDS - 1;
     while long[top] == 0 {
@@ -67,7 +67,7 @@ const fn top_bits(long: &[u64; WORDS]) -> u128 {
     bits
 }
 
-/// The power as `(p, e, exact)`: 10^exponent lies in `[p, p + 1) * 2^e`, and is `p * 2^e` if `exact`.
+/// Returns the power as `(p, e, exact)`: 10^exponent is in `[p, p + 1) * 2^e`, and equals `p * 2^e` if `exact`.
 ///
 /// # Panics
 /// If the exponent is outside -310 to 345.
@@ -76,12 +76,12 @@ pub(super) const fn power_of_ten(exponent: i32) -> (u128, i32, bool) {
     (TABLE[(exponent - FIRST) as usize], bits - 127, exponent >= 0 && exponent <= LAST_EXACT)
 }
 
-/// The powers of ten between the smallest normal number in double precision and the largest.
+/// First and last power of ten among the normal numbers in double precision.
 const FIRST_LEAST: i32 = -307;
 const LAST_LEAST: i32 = 308;
 
 static LEAST: [f64; (LAST_LEAST - FIRST_LEAST + 2) as usize] = {
-    // The one after the last is above all numbers.
+    // The entry after the last power is above all numbers.
     let mut least = [f64::INFINITY; (LAST_LEAST - FIRST_LEAST + 2) as usize];
     let mut exponent = FIRST_LEAST;
     while exponent <= LAST_LEAST {
@@ -89,14 +89,14 @@ static LEAST: [f64; (LAST_LEAST - FIRST_LEAST + 2) as usize] = {
         let cut = (power >> 75) as u64;
         let rounded_up = cut + (!exact || power << 53 != 0) as u64;
         let bits = ((power_exponent + 127 + 1023) as u64) << 52;
-        // A carry out of the fraction goes into the exponent, as it must.
+        // A carry out of the fraction increments the exponent, which is the correct result.
         least[(exponent - FIRST_LEAST) as usize] = f64::from_bits(bits + (rounded_up - (1 << 52)));
         exponent += 1;
     }
     least
 };
 
-/// The smallest number in double precision that is not below 10^exponent.
+/// Returns the smallest number in double precision that is not below 10^exponent.
 ///
 /// # Panics
 /// If the exponent is outside -307 to 309.
@@ -128,7 +128,7 @@ mod tests {
             let nearest: f64 = format!("1e{exponent}").parse().unwrap();
             let next = f64::from_bits(nearest.to_bits() + 1);
             assert!(least == nearest || least == next, "10^{exponent}");
-            // The exact digits tell on which side of the power the nearest number lies.
+            // The exact digits show on which side of the power the nearest number is.
             let below = !format!("{nearest:.800e}").starts_with('1');
             assert_eq!(least == next, below, "10^{exponent}");
         }

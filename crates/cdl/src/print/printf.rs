@@ -1,13 +1,12 @@
-//! The formats of C's `printf` with one conversion, as the attribute `C_format` holds them.
+//! Formats of C's `printf` with one conversion, for the attribute `C_format`.
 //!
-//! Numbers are converted exactly, for any width and precision. Where the conversion is not one for the type of the
-//! value, C reads whatever lies in a register; here an integer under `%f` is converted to floating point, and
-//! [`Format::fits`] says no to all else, so that the caller prints the value in its default form. `%a` and `%n` and
-//! `*` were left out.
+//! Numbers are converted exactly, for any width and precision. C reads an unrelated register if the conversion does not
+//! suit the type of the value. Here an integer under `%f` is converted to floating point, and [`Format::fits`] is false
+//! in all other cases, so that the caller prints the value in its default form. `%a`, `%n` and `*` are not supported.
 
 use super::float::{exponent_text, split_exponent};
 
-/// A format: text, one conversion, text.
+/// Format: text, one conversion, text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Format {
     before: Vec<u8>,
@@ -28,22 +27,22 @@ struct Spec {
     conversion: u8,
 }
 
-/// What a value is.
+/// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// A character.
+    /// Character.
     Char,
-    /// An integer.
+    /// Integer.
     Integer,
-    /// A floating-point number.
+    /// Floating-point number.
     Float,
 }
 
-/// Widths and precisions above this are taken for nonsense.
+/// Largest accepted width and precision.
 const WIDEST: usize = 4096;
 
 impl Format {
-    /// Parses a format; `None` if it does not hold exactly one conversion that is understood.
+    /// Parses a format; `None` if it does not have exactly one supported conversion.
     pub(super) fn parse(text: &[u8]) -> Option<Format> {
         let mut parts = [vec![], vec![]];
         let mut spec = None;
@@ -66,7 +65,7 @@ impl Format {
         Some(Format { before, spec: spec?, after })
     }
 
-    /// Whether a value of this kind can be printed with it.
+    /// True if this format can print a value of this kind.
     pub(super) fn fits(&self, kind: Kind) -> bool {
         match self.spec.conversion {
             b'c' | b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => kind != Kind::Float,
@@ -151,7 +150,7 @@ impl Format {
 }
 
 impl Spec {
-    /// Parses what follows the `%` and leaves `rest` behind it.
+    /// Parses the conversion after the `%`, and moves `rest` behind it.
     fn parse(rest: &mut &[u8]) -> Option<Spec> {
         let mut spec = Spec { bits: 32, ..Spec::default() };
         loop {
@@ -184,7 +183,7 @@ impl Spec {
     }
 }
 
-/// A number of any count of digits, none being zero; `None` if it is beyond all reason.
+/// Parses a number, 0 if there are no digits; `None` if it exceeds `WIDEST`.
 fn number(rest: &mut &[u8]) -> Option<usize> {
     let mut number = 0;
     while let Some(digit @ b'0'..=b'9') = rest.first() {
@@ -213,7 +212,7 @@ fn exponential(size: f64, precision: usize, point: bool) -> Vec<u8> {
     body
 }
 
-/// `%g`: the exponent decides between the two others; trailing zeros go unless the `#` flag keeps them.
+/// Formats as `%g`: the exponent selects `%e` or `%f`; trailing zeros are removed unless the `#` flag keeps them.
 fn shortest(size: f64, digits: usize, keep: bool) -> Vec<u8> {
     let text = format!("{:.*e}", digits - 1, size);
     let exponent = split_exponent(&text).1;

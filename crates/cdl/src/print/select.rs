@@ -1,4 +1,4 @@
-//! Which variables' data are printed.
+//! Selection of the variables whose data is printed.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,14 @@ use ferrocdf_model::{GroupId, Model, VarId};
 
 use super::{PrintFailure, PrintOptions};
 
-/// The variables and groups that were asked for; `None` for all.
+/// Requested variables and groups; `None` for all.
 pub(super) struct Selection {
     vars: Option<HashSet<VarId>>,
     groups: Option<HashSet<GroupId>>,
 }
 
 impl Selection {
-    /// Looks for what was asked for. Fails on the first name that is nowhere.
+    /// Finds the requested variables and groups. The first name that does not exist is an error.
     pub(super) fn new(model: &Model, options: &PrintOptions) -> Result<Selection, PrintFailure> {
         let all = |count: usize| (0..count as u32).map(GroupId);
         let mut vars = HashSet::new();
@@ -45,12 +45,12 @@ impl Selection {
         })
     }
 
-    /// Whether this variable was asked for.
+    /// True if this variable is requested.
     pub(super) fn has_var(&self, id: VarId) -> bool {
         self.vars.as_ref().is_none_or(|vars| vars.contains(&id))
     }
 
-    /// Whether this group was asked for.
+    /// True if this group is requested.
     pub(super) fn has_group(&self, id: GroupId) -> bool {
         self.groups.as_ref().is_none_or(|groups| groups.contains(&id))
     }
@@ -60,7 +60,8 @@ fn missing(wanted: &[u8], why: &str) -> PrintFailure {
     PrintFailure::Refused([wanted, b": ", why.as_bytes()].concat())
 }
 
-/// The variable of this group that `wanted` names: `/g/v` if the group is `/g`, `g/v` if its path ends in `g`, `v`.
+/// Returns the variable of this group that `wanted` names: `/g/v` if the group is `/g`, `g/v` if its path ends in `g`,
+/// or `v`.
 fn var_in(model: &Model, group: GroupId, wanted: &[u8]) -> Option<VarId> {
     let Some(slash) = wanted.iter().rposition(|&byte| byte == b'/') else {
         return model.find_var(group, wanted);

@@ -1,4 +1,4 @@
-//! Virtual attributes, which tell how a dataset is stored.
+//! Printing of virtual attributes, which describe the storage of a dataset.
 
 use ferrocdf_codec::spec;
 use ferrocdf_model::{
@@ -8,7 +8,7 @@ use ferrocdf_model::{
 use super::escape::c_text;
 use super::{PrintFailure, Printer};
 
-/// The filters that have attributes of their own.
+/// Filters that have a virtual attribute of their own.
 const OWN_FORM: [u32; 3] = [Filter::DEFLATE, Filter::SHUFFLE, Filter::FLETCHER32];
 
 impl Printer<'_> {
@@ -22,8 +22,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Prints those of a variable. In classic files nothing can be chosen: CDF-1 and CDF-2 have none, CDF-5 has the one
-    /// that the reference gives it (before it stops with an error if the type has a byte order).
+    /// Prints the virtual attributes of a variable. Classic files have no choice of storage: CDF-1 and CDF-2 have no
+    /// such attributes, CDF-5 has the one that `ncdump` prints (before it fails if the type has a byte order).
     pub(super) fn special_attrs(&mut self, id: VarId) -> Result<(), PrintFailure> {
         let var = self.model.var(id);
         let (owner, storage) = (var.name.as_bytes(), &var.storage);
@@ -38,7 +38,7 @@ impl Printer<'_> {
             Some(Chunking::Chunked(_)) => "chunked",
             None => "unknown",
         };
-        // A scalar of a Zarr store is one chunk, without a shape that could be printed; `ncgen` takes no chunks of scalars.
+        // A scalar of a Zarr store is one chunk, without a shape to print; `ncgen` accepts no chunks for scalars.
         let is_one_chunk = matches!(&storage.chunking, Some(Chunking::Chunked(sizes)) if sizes.is_empty());
         if !is_one_chunk {
             self.special(owner, "_Storage", format!("\"{word}\""))?;
@@ -111,7 +111,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Prints those of the dataset.
+    /// Prints the virtual attributes of the dataset.
     pub(super) fn special_global_attrs(&mut self) -> Result<(), PrintFailure> {
         let mut hidden = self.source.hidden(Owner::Group(GroupId::ROOT));
         if let Some(stored) = self.model.find_attr(Owner::Group(GroupId::ROOT), b"_NCProperties") {

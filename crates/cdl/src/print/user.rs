@@ -1,4 +1,4 @@
-//! Strings and values of user-defined types.
+//! Printing of strings and of values of user-defined types.
 
 use ferrocdf_model::{Class, Field, Model, Type, Value, Values, each_numbers};
 
@@ -49,11 +49,11 @@ pub(super) fn value(model: &Model, ty: Type, value: &Value, digits: Digits, out:
         (Value::Enum(number), Some(Class::Enum { members, .. })) => {
             match members.iter().find(|(_, value)| value == number) {
                 Some((member, _)) => {
-                    // The word would be another value.
+                    // Without a backslash the word would be read as another value.
                     if is_value(member.as_bytes()) {
                         out.push(b'\\');
                     }
-                    // A name that cannot be written is left out in favour of the number.
+                    // If the name cannot be written, the number is.
                     if name(member.as_bytes(), NameEscapes::Reference, out).is_err() {
                         out.extend_from_slice(number.to_string().as_bytes());
                     }
@@ -71,7 +71,7 @@ pub(super) fn value(model: &Model, ty: Type, value: &Value, digits: Digits, out:
 }
 
 fn field_value(model: &Model, field: &Field, part: &Value, digits: Digits, out: &mut Vec<u8>) {
-    // Of a text of fixed length netCDF knows one byte for each element.
+    // In a text of fixed length, netCDF sees one byte per element.
     if let (Value::Atomic(Values::Char(text)), 2..) = (part, field.chars) {
         let known = text.len().min(field.shape.iter().product());
         let field = Field { chars: 1, ..field.clone() };
@@ -117,7 +117,7 @@ fn list<T>(items: impl IntoIterator<Item = T>, out: &mut Vec<u8>, put: impl FnMu
     braced(out, |out| separated(items, out, put));
 }
 
-/// Whether a value is the fill value; numbers are compared as everywhere.
+/// True if a value is the fill value; numbers are compared by [`PrintedNumber::same`].
 pub(super) fn same(value: &Value, fill: &Value) -> bool {
     match (value, fill) {
         (Value::Atomic(values), Value::Atomic(fills)) => same_values(values, fills),

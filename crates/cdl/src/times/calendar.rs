@@ -1,11 +1,11 @@
-//! Calendars: moments and hours since the start of 1970.
+//! Calendars: conversion between dates and hours since the start of 1970.
 
-/// A calendar of the CF conventions.
+/// Calendar of the CF conventions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Calendar {
     /// Julian up to 1582-10-04, Gregorian from 1582-10-15 on.
     Mixed,
-    /// Gregorian at all times.
+    /// Gregorian for all years.
     Gregorian,
     Julian,
     /// Years of 365 days.
@@ -14,35 +14,35 @@ pub(super) enum Calendar {
     AllLeap,
     /// Months of 30 days.
     Days360,
-    /// A year of 365 days that has no number.
+    /// One year of 365 days, without a year number.
     Climate,
 }
 
-/// A date and a time of day.
+/// Date and time of day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Moment {
     pub(super) year: i64,
     pub(super) month: i16,
     pub(super) day: i16,
-    /// Hours and parts of them.
+    /// Hours since midnight, with a fraction.
     pub(super) hour: f64,
 }
 
-/// The last moment that is not reached in the Julian part of the mixed calendar, and the first of the Gregorian part.
+/// End (exclusive) of the Julian part of the mixed calendar, and start of the Gregorian part.
 const SWITCH_JULIAN: Moment = Moment { year: 1582, month: 10, day: 5, hour: 0.0 };
 const SWITCH_GREGORIAN: Moment = Moment { year: 1582, month: 10, day: 15, hour: 0.0 };
 
-/// Differences are taken from here, since that is how the reference rounds them.
+/// Origin of differences; the choice gives the rounding of `ncdump`.
 const MIDDLE: Moment = Moment { year: 1979, month: 1, day: 1, hour: 0.0 };
 
-/// Farther away from 1970 nothing is computed.
+/// Largest distances from 1970, in days and years, for which dates are computed.
 const MOST_DAYS: f64 = 2_147_483_647.0;
 const MOST_YEARS: i64 = 5_000_000;
 
 const DAYS_BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 impl Calendar {
-    /// The calendar with this name, which may be shortened and in any case; the mixed one if there is none.
+    /// Returns the calendar with this name, which may be abbreviated and in any case; the mixed one if there is none.
     pub(super) fn named(name: &[u8]) -> Calendar {
         const NAMES: [(&str, Calendar); 12] = [
             ("gregorian", Calendar::Mixed),
@@ -71,7 +71,7 @@ impl Calendar {
         NAMES.iter().find(|(known, _)| fits(known)).map_or(Calendar::Mixed, |&(_, calendar)| calendar)
     }
 
-    /// The calendar in which months are counted: for the mixed one, the Gregorian.
+    /// Returns the calendar in which months are counted: the Gregorian one for the mixed one.
     pub(super) fn without_switch(self) -> Calendar {
         if self == Calendar::Mixed { Calendar::Gregorian } else { self }
     }
@@ -85,7 +85,7 @@ impl Calendar {
         }
     }
 
-    /// Days from the start of the year 0 to the start of this year.
+    /// Returns the days from the start of the year 0 to the start of this year.
     fn days_to_year(self, year: i64) -> i64 {
         let before = year - 1;
         match self {
@@ -100,7 +100,7 @@ impl Calendar {
         }
     }
 
-    /// Hours since the start of 1970. A day that its month does not have is counted on.
+    /// Returns the hours since the start of 1970. A day beyond the end of its month counts into the next month.
     pub(super) fn hours(self, moment: &Moment) -> f64 {
         let month = if (1..=12).contains(&moment.month) { i64::from(moment.month) } else { 1 };
         let leap_day = i64::from(month > 2 && self.is_leap(moment.year));
@@ -113,7 +113,7 @@ impl Calendar {
         days as f64 * 24.0 + moment.hour
     }
 
-    /// The moment at a number of hours since the start of 1970; `None` if it is too far away.
+    /// Returns the date and time at a number of hours since the start of 1970; `None` if it is too far away.
     pub(super) fn moment(self, hours: f64) -> Option<Moment> {
         let mut days = (hours / 24.0).floor();
         if days.abs() >= MOST_DAYS || days.is_nan() {
@@ -130,7 +130,7 @@ impl Calendar {
             _ => {
                 let days = days + self.days_to_year(1970);
                 let mut year = days.div_euclid(if days < 0 { 360 } else { 366 }) - 2;
-                // Each step comes within a year for every few hundred it is away.
+                // Each step reduces the distance to about a year for every few hundred years.
                 loop {
                     let behind = days - self.days_to_year(year + 1);
                     if behind < 0 {
@@ -155,7 +155,7 @@ impl Calendar {
         (month as i16 + 1, (in_year - start(month) + 1) as i16)
     }
 
-    /// The start of the month that is `months` after that of a moment.
+    /// Returns the start of the month `months` after the month of `from`.
     pub(super) fn first_of_month(self, from: Moment, months: i64) -> Option<Moment> {
         let months = months.checked_add(i64::from(from.month) - 1)?;
         let year = from.year.checked_add(months.div_euclid(12))?;
@@ -166,7 +166,7 @@ impl Calendar {
         self.moment(self.hours(&Moment { year, month, day: 1, hour: 0.0 }))
     }
 
-    /// Hours since the middle.
+    /// Returns the hours since [`MIDDLE`].
     fn since_middle(self, moment: &Moment) -> f64 {
         self.hours(moment) - self.hours(&MIDDLE)
     }
@@ -180,7 +180,7 @@ impl Calendar {
     }
 }
 
-/// Adds hours to a moment of the mixed calendar.
+/// Adds hours to a date and time of the mixed calendar.
 pub(super) fn add_mixed(moment: &Moment, hours: f64) -> Option<Moment> {
     let key = |moment: &Moment| (moment.year, moment.month, moment.day, moment.hour);
     if key(moment) < key(&SWITCH_GREGORIAN) {

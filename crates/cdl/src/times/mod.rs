@@ -1,9 +1,9 @@
-//! Times as the reference prints them: numbers with units such as `days since 2000-01-01`, in the calendars of the CF
+//! Times in the form of `ncdump`: numbers with units such as `days since 2000-01-01`, in the calendars of the CF
 //! conventions.
 //!
-//! The sums are made in hours from a fixed day in double precision, in the order in which the reference makes them,
-//! since the last digit of a second shows the order. Years and days are computed in closed form instead of year by
-//! year. Time zones in the units were left out, as there.
+//! Sums are computed in hours from a fixed day in double precision, in the order in which `ncdump` computes them, since
+//! the last digit of a second depends on the order. Years and days are computed in closed form instead of year by year.
+//! Time zones in the units are ignored, as by `ncdump`.
 
 mod calendar;
 mod scan;
@@ -13,17 +13,17 @@ use scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Unit {
-    /// A fixed length; the number turns it into hours.
+    /// Units of fixed length.
     Second,
     Minute,
     Hour,
     Day,
     Week,
-    /// A number of months.
+    /// Unit of this number of months.
     Months(f64),
 }
 
-/// What the numbers of a time variable mean.
+/// Meaning of the numbers of a time variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeAxis {
     calendar: Calendar,
@@ -32,7 +32,7 @@ pub struct TimeAxis {
 }
 
 impl TimeAxis {
-    /// Reads the attributes `units` and `calendar`; `None` if the units are not those of time.
+    /// Parses the attributes `units` and `calendar`; `None` if the units are not those of time.
     pub fn parse(units: &[u8], calendar: Option<&[u8]>) -> Option<TimeAxis> {
         let calendar = calendar.map_or(Calendar::Mixed, Calendar::named);
         let c_text = units.split(|&byte| byte == 0).next().unwrap_or_default();
@@ -50,7 +50,7 @@ impl TimeAxis {
         if calendar == Calendar::Climate && unit == Unit::Months(12.0) {
             return None;
         }
-        // A `T` may stand in the place of the blank between date and time of day.
+        // A `T` may replace the blank between date and time of day.
         let base = match first.iter().position(|&byte| byte == b'T') {
             None => [first, b" ", second.unwrap_or_default()].concat(),
             Some(0) if calendar == Calendar::Climate => b"1".to_vec(),
@@ -64,8 +64,8 @@ impl TimeAxis {
         Some(TimeAxis { calendar, unit, base: base_moment(&base, calendar) })
     }
 
-    /// The time a number stands for, in ISO 8601 form with `separator` between date and time of day, as short as it
-    /// can be; `None` if it is not finite or farther away than the calendar is computed.
+    /// Returns the time of a number in the shortest ISO 8601 form with `separator` between date and time of day; `None`
+    /// if the number is not finite or too far away for the calendar.
     pub fn text(&self, value: f64, separator: u8) -> Option<String> {
         if !value.is_finite() {
             return None;
@@ -112,7 +112,7 @@ fn unit(word: &[u8]) -> Option<Unit> {
     })
 }
 
-/// Reads as much of `1970-01-01 00:00:00` as there is; what is missing or wrong keeps the default.
+/// Parses as much of `1970-01-01 00:00:00` as there is; missing and wrong parts keep the default.
 fn base_moment(text: &[u8], calendar: Calendar) -> Moment {
     let mut moment = Moment { year: 0, month: 1, day: 1, hour: 0.0 };
     let mut scan = Scan::new(text);
@@ -135,14 +135,14 @@ fn base_moment(text: &[u8], calendar: Calendar) -> Moment {
         moment.hour += second / 3600.0;
         Some(())
     };
-    // It ends where the text ends; there is nothing to tell.
+    // Parsing stops at the first missing or wrong part, which is not an error.
     let _: Option<()> = date();
     moment
 }
 
-/// The text of a moment; `None` for one that is no date.
+/// Returns the text of a date and time; `None` if it is not a valid date.
 fn iso(calendar: Calendar, moment: &Moment, separator: u8) -> Option<String> {
-    // Half a microsecond, in hours, minutes and seconds as far as each is used.
+    // Half a microsecond in seconds, minutes and hours.
     const SECOND: f64 = 0.5e-6;
     const MINUTE: f64 = SECOND / 60.0;
     const HOUR: f64 = MINUTE / 60.0;
@@ -191,7 +191,7 @@ mod tests {
             ("days since 2000-1-1", "", 1.5, "2000-01-02 12"),
             ("days since 2000-01-01T06:00:00Z", "standard", 0.0, "2000-01-01 06"),
             ("seconds since 1970-01-01 00:00:00", "gregorian", 1e9, "2001-09-09 01:46:40"),
-            // The instant of the switch is printed as a Julian date.
+            // The instant of the switch to the Gregorian calendar is printed as a Julian date.
             ("hours since 1582-10-04 00:00", "", 24.0, "1582-10-05"),
             ("hours since 1582-10-04 00:00", "", 25.0, "1582-10-15 01"),
             ("hours since 1582-10-04 00:00", "proleptic_gregorian", 24.0, "1582-10-05"),

@@ -1,6 +1,6 @@
-//! Reading as C's `scanf` reads.
+//! Parsing as by C's `scanf`.
 
-/// A place in a text.
+/// Position in a text.
 #[derive(Clone, Copy)]
 pub(super) struct Scan<'a> {
     rest: &'a [u8],
@@ -15,18 +15,18 @@ impl<'a> Scan<'a> {
         Scan { rest: text }
     }
 
-    /// Passes over any white space.
+    /// Skips white space.
     pub(super) fn spaces(&mut self) {
         let count = self.rest.iter().take_while(|&&byte| is_space(byte)).count();
         self.skip(count);
     }
 
-    /// Passes over this many bytes.
+    /// Skips this many bytes.
     pub(super) fn skip(&mut self, count: usize) {
         self.rest = &self.rest[count.min(self.rest.len())..];
     }
 
-    /// Passes over exactly these bytes, or stays.
+    /// Skips exactly these bytes and returns true; otherwise the position stays.
     pub(super) fn literal(&mut self, text: &[u8]) -> bool {
         match self.rest.strip_prefix(text) {
             Some(rest) => {
@@ -37,7 +37,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The next run of bytes that are not white space.
+    /// Takes the next run of bytes that are not white space.
     pub(super) fn word(&mut self) -> Option<&'a [u8]> {
         self.spaces();
         let count = self.rest.iter().take_while(|&&byte| !is_space(byte)).count();
@@ -46,7 +46,7 @@ impl<'a> Scan<'a> {
         (count > 0).then_some(word)
     }
 
-    /// A decimal integer with an optional sign; one of absurd size is cut to a billion.
+    /// Takes a decimal integer with an optional sign; its magnitude is limited to a billion.
     pub(super) fn integer(&mut self) -> Option<i64> {
         const MOST: i64 = 1_000_000_000;
         self.spaces();
@@ -66,7 +66,7 @@ impl<'a> Scan<'a> {
         self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
     }
 
-    /// A decimal number.
+    /// Takes a decimal number.
     pub(super) fn real(&mut self) -> Option<f64> {
         self.spaces();
         let start = self.rest;

@@ -1,19 +1,19 @@
-//! Images made here, with the tables that linkers make, and edited.
+//! Tests on images that are built here, with the tables that linkers write.
 
 use super::*;
 
-/// Where images are loaded; a place in the file and an address are never the same.
+/// Load address of the images; not 0, so that file offsets and addresses differ.
 const BASE: u64 = 0x1_0000;
 
-/// A symbol of a made image: name, whether it is defined, its binding and type, the number of its version.
+/// Symbol of a test image: name, whether it is defined, binding and type, version index.
 type ImageSymbol = (&'static str, bool, u8, u16);
 
-/// What an image has besides its symbols.
+/// Tables of an image apart from its symbols.
 #[derive(Default)]
 struct Tables {
     needed: Vec<&'static str>,
     run_path: Option<&'static str>,
-    /// Libraries with the numbers of their versions.
+    /// Libraries with their version indexes.
     versions: Vec<(&'static str, Vec<u16>)>,
     gnu_hash: bool,
 }
@@ -37,7 +37,7 @@ impl Builder {
         at
     }
 
-    /// Begins a table that a dynamic entry names.
+    /// Begins a table, and adds its dynamic entry.
     fn table(&mut self, tag: u64) {
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         self.dynamic.push((tag, BASE + self.bytes.len() as u64));
@@ -174,7 +174,7 @@ fn read(bytes: Vec<u8>) -> Image {
     Image::read(bytes).expect("the image is whole")
 }
 
-/// The libraries in the chain of needed versions.
+/// Returns the names of the libraries in the chain of needed versions.
 fn versions(image: &Image) -> Vec<String> {
     let mut names = Vec::new();
     let mut address = image.value(tag::VERNEED);
@@ -186,7 +186,7 @@ fn versions(image: &Image) -> Vec<String> {
     names
 }
 
-/// The version of each symbol, the empty first one with them.
+/// Returns the version index of each symbol, including the empty first one.
 fn symbol_versions(image: &Image, count: usize) -> Vec<u16> {
     let table = image.table(tag::VERSYM).expect("a table");
     (0..count).map(|index| u16_at(&image.bytes, table + 2 * index).expect("a number")).collect()
@@ -305,7 +305,7 @@ fn other_files_have_reasons() {
     }
 }
 
-/// Whatever a byte says, an edit ends and keeps the length; and of most bytes it needs nothing.
+/// For any value of any byte an edit ends and keeps the length, and most bytes do not affect it.
 #[test]
 fn broken_tables_are_edited_within_bounds() {
     let whole = image(&symbols(), &Tables { gnu_hash: true, ..tables() });
@@ -324,7 +324,7 @@ fn broken_tables_are_edited_within_bounds() {
     assert!(edited > whole.len(), "most bytes do not matter");
 }
 
-/// A chain of versions that is longer than any real one, or leads out of the file, is refused.
+/// A chain of versions that exceeds the limits, or leaves the file, is refused.
 #[test]
 fn endless_chains() {
     let record = |at: u16| ("libhdf5.so", vec![at; 40]);
@@ -337,7 +337,7 @@ fn endless_chains() {
     assert!(image.forget(is_hdf5).is_err());
 }
 
-/// The images that fuzzing begins with.
+/// The seeds for fuzzing equal images built here.
 #[test]
 fn samples_are_images() {
     let samples: [(&[u8], bool); 2] = [
@@ -346,7 +346,7 @@ fn samples_are_images() {
     ];
     for (sample, gnu_hash) in samples {
         let mut made = image(&symbols(), &Tables { gnu_hash, ..tables() });
-        // They are of one machine.
+        // The seeds are for one machine.
         made[18..20].copy_from_slice(&sample[18..20]);
         assert_eq!(made, sample);
         made[18..20].copy_from_slice(&MACHINE.expect("tests run where plugins can be loaded").to_le_bytes());

@@ -1,7 +1,7 @@
-//! `H5Tconvert`: numbers from one type to another, in place.
+//! `H5Tconvert`: conversion of numbers between types, in place.
 //!
-//! Integers of up to eight bytes and IEEE floats of four and eight, in both byte orders. A number that does not fit
-//! becomes the nearest that does, as in the HDF5 library.
+//! Integers of up to eight bytes and IEEE floats of four and eight bytes, in both byte orders. A number out of range
+//! becomes the nearest number in range, as in the HDF5 library.
 
 use std::ffi::{c_int, c_void};
 
@@ -17,7 +17,7 @@ enum Number {
     Float(f64),
 }
 
-/// Whether values of this type can be read and written here.
+/// True if this module converts values of this type.
 fn is_number(element: &ElementType) -> bool {
     let whole = element.offset == 0 && element.precision == element.size.saturating_mul(8);
     whole
@@ -28,7 +28,7 @@ fn is_number(element: &ElementType) -> bool {
         }
 }
 
-/// The eight bytes of a value, the lowest first.
+/// Reads a value of this type.
 fn read(element: &ElementType, bytes: &[u8]) -> Number {
     let mut low_first = [0; 8];
     low_first[..bytes.len()].copy_from_slice(bytes);
@@ -86,7 +86,7 @@ fn convert(from: &ElementType, to: &ElementType, bytes: &mut [u8]) {
 }
 
 /// # Safety
-/// There is room for as many values of either type.
+/// `values` has room for `count` values of the larger type.
 unsafe extern "C" fn H5Tconvert(
     from: Hid,
     to: Hid,
@@ -105,7 +105,7 @@ unsafe extern "C" fn H5Tconvert(
         }
         let len = count.checked_mul(from.size.max(to.size) as usize)?;
         isize::try_from(len).ok()?;
-        // SAFETY: there are that many bytes, as the caller says.
+        // SAFETY: `values` has `len` bytes, as the caller says.
         convert(&from, &to, unsafe { std::slice::from_raw_parts_mut(values.cast::<u8>(), len) });
         Some(DONE)
     })

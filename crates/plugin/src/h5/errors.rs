@@ -1,7 +1,7 @@
-//! `H5E`: what a plugin says about its failures is kept for the error that its caller gets.
+//! `H5E`: the messages that a plugin pushes are kept for the error that the caller of the filter gets.
 //!
-//! Messages are the thread's. Those with placeholders are kept as they are: what stands for these is in a list of
-//! arguments without end, which is not read.
+//! Each thread has its own messages. Placeholders in a message are not expanded: their values are in a variable
+//! argument list, which is not read.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -9,23 +9,23 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use super::handles::Hid;
 use super::{ANY_ERROR, DONE, functions, guard, put, value_of};
 
-/// Messages that are kept of one call.
+/// Largest number of messages kept for one call.
 const MOST: usize = 8;
-/// Bytes that are kept of one message.
+/// Longest kept part of a message, in bytes.
 const LONGEST: usize = 500;
 
 thread_local! {
     static MESSAGES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Forgets what was said.
+/// Removes all messages.
 pub(crate) fn clear() {
     let _ = take();
 }
 
-/// What was said since [`clear`], the first first.
+/// Takes the messages since [`clear`], oldest first.
 pub(crate) fn take() -> Vec<String> {
-    // A thread that is ending keeps none.
+    // A thread that is ending has no messages.
     MESSAGES.try_with(RefCell::take).unwrap_or_default()
 }
 
@@ -63,8 +63,8 @@ unsafe extern "C" fn H5Epush1(
     unsafe { push(text) }
 }
 
-/// In C it takes any number of arguments more; on the systems that plugins are loaded on, those before them lie where
-/// they lie for a function without.
+/// Variadic in C; on the systems on which plugins are loaded, the fixed arguments of a variadic function are passed as
+/// those of any other function.
 ///
 /// # Safety
 /// The text is null or ends in a zero byte.
@@ -92,7 +92,7 @@ extern "C" fn H5Eclear2(_stack: Hid) -> c_int {
     DONE
 }
 
-/// Prints nothing: messages go into errors.
+/// Prints nothing: messages become part of errors.
 extern "C" fn H5Eprint1(_file: *mut c_void) -> c_int {
     DONE
 }
@@ -155,7 +155,7 @@ extern "C" fn H5Ecreate_msg(_class: Hid, _kind: c_int, _text: *const c_char) -> 
     value_of(&ANY_ERROR)
 }
 
-/// Of `H5Eunregister_class`, `H5Eclose_msg` and `H5Eclose_stack` alike.
+/// Does nothing, as `H5Eunregister_class` and `H5Eclose_stack`: error handles are constants.
 extern "C" fn H5Eclose_msg(_handle: Hid) -> c_int {
     DONE
 }

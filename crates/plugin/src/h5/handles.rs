@@ -1,8 +1,8 @@
-//! Handles: numbers for what plugins ask about.
+//! Handles: numbers of the objects that plugins inquire about.
 //!
-//! Numbers fit in 31 bits and only their lower 32 count, so plugins made for HDF5 1.8, which had shorter handles, work
-//! too. A number is not given twice for a long time, so a handle that outlives its object is an error of the call. What
-//! a plugin makes and forgets to close goes with the call of the plugin that it was made in.
+//! Handles have 31 bits, and only their lower 32 bits are compared, so plugins built for HDF5 1.8, whose handles are
+//! shorter, work too. A number is reused as late as possible, so the use of a closed handle is an error of the call.
+//! Objects that a plugin opens and does not close are closed at the end of the plugin call that opened them.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,19 +14,19 @@ use super::objects::Object;
 /// `hid_t`.
 pub(crate) type Hid = i64;
 
-/// Numbers that are always there.
+/// Predefined handles.
 pub(super) const ROOT_CLASS: Hid = 0x0100_0001;
 pub(super) const OBJECT_CREATE_CLASS: Hid = 0x0100_0002;
 pub(super) const DATASET_CREATE_CLASS: Hid = 0x0100_0003;
 pub(super) const OTHER_CLASS: Hid = 0x0100_0004;
 pub(super) const ANY_ERROR: Hid = 0x0200_0001;
-/// The first of the types that are always there.
+/// First handle of the predefined types.
 pub(super) const FIRST_TYPE: u32 = 0x0300_0000;
 
-/// The first of the numbers that are given, and the last.
+/// First and last number of handles that are opened.
 const FIRST: u32 = 0x1000_0000;
 const LAST: u32 = 0x7fff_ffff;
-/// The most that may be open at a time.
+/// Largest number of open handles.
 const MOST: usize = 1 << 16;
 
 #[derive(Debug)]
@@ -45,7 +45,7 @@ static TABLE: Mutex<Table> = Mutex::new(Table { next: FIRST, held: BTreeMap::new
 static SCOPES: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// The call of a plugin that this thread is in; 0 is none.
+    /// Number of the plugin call that this thread is in; 0 outside a call.
     static SCOPE: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -53,12 +53,12 @@ pub(crate) fn table() -> MutexGuard<'static, Table> {
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The part of a handle that counts.
+/// Returns the part of a handle that is compared.
 pub(super) fn number(handle: Hid) -> u32 {
     handle as u32
 }
 
-/// A call of a plugin. What this thread opens while it lives is closed with it.
+/// Plugin call. Its end closes all handles that this thread opened meanwhile.
 #[derive(Debug)]
 pub(crate) struct Scope {
     own: u64,
@@ -79,7 +79,7 @@ impl Drop for Scope {
     }
 }
 
-/// A new handle; `None` if too many are open.
+/// Opens a new handle; `None` if too many are open.
 pub(crate) fn open(object: Object) -> Option<Hid> {
     let mut table = table();
     if table.held.len() >= MOST {
@@ -94,12 +94,12 @@ pub(crate) fn open(object: Object) -> Option<Hid> {
     Some(Hid::from(number))
 }
 
-/// Does something with what a handle stands for; `None` if it stands for nothing.
+/// Applies `body` to the object of a handle; `None` if the handle is not open.
 pub(crate) fn with<T>(handle: Hid, body: impl FnOnce(&mut Object) -> Option<T>) -> Option<T> {
     body(&mut table().held.get_mut(&number(handle))?.object)
 }
 
-/// Closes a handle that [`open`] gave.
+/// Closes a handle that [`open`] returned.
 pub(super) fn close(handle: Hid) -> Option<()> {
     table().held.remove(&number(handle)).map(drop)
 }

@@ -1,4 +1,4 @@
-//! `H5` and `H5Z`: the library as a whole, memory, and which filters there are.
+//! `H5` and `H5Z`: the library as a whole, memory, and the available filters.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -9,7 +9,7 @@ use super::{DONE, FAILED, functions, guard, put};
 /// `H5Z_FILTER_CONFIG_ENCODE_ENABLED` and `H5Z_FILTER_CONFIG_DECODE_ENABLED`.
 pub(super) const BOTH_WAYS: c_uint = 3;
 
-/// The version that plugins are told, the newest whose interface is answered here.
+/// Version that plugins see: the newest whose interface is implemented here.
 const VERSION: [c_uint; 3] = [1, 14, 6];
 
 extern "C" fn H5open() -> c_int {
@@ -38,7 +38,7 @@ unsafe extern "C" fn H5get_libversion(major: *mut c_uint, minor: *mut c_uint, re
     DONE
 }
 
-/// There are no structures here that depend on a version.
+/// Accepts all versions: no structure here depends on a version.
 extern "C" fn H5check_version(_major: c_uint, _minor: c_uint, _release: c_uint) -> c_int {
     DONE
 }
@@ -60,14 +60,14 @@ unsafe extern "C" fn H5is_library_terminating(place: *mut bool) -> c_int {
 }
 
 thread_local! {
-    /// The most bytes that a plugin may ask this thread for at once.
+    /// Largest memory request of a plugin in this thread, in bytes.
     static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Runs something of a plugin, to which the functions here give no more than `most` bytes at once. What it takes from the
-/// system by itself, or in threads of its own, is not bounded by this.
+/// Runs a call into a plugin, in which the functions of this module allocate at most `most` bytes per request. Memory
+/// that the plugin takes from the system itself, or in other threads, is not limited.
 pub(crate) fn with_most<T>(most: usize, body: impl FnOnce() -> T) -> T {
-    // A thread that is ending keeps nothing any more.
+    // A thread that is ending has no limit.
     let before = MOST.try_with(|kept| kept.replace(most));
     let made = body();
     if let Ok(before) = before {
@@ -80,7 +80,7 @@ fn is_too_much(len: usize) -> bool {
     MOST.try_with(Cell::get).is_ok_and(|most| len > most)
 }
 
-/// Memory that filters give and take is from `malloc`.
+/// Allocates with `malloc`: filter buffers are from `malloc`.
 extern "C" fn H5allocate_memory(len: usize, clear: u8) -> *mut c_void {
     if len == 0 || is_too_much(len) {
         return std::ptr::null_mut();
@@ -112,7 +112,7 @@ unsafe extern "C" fn H5free_memory(memory: *mut c_void) -> c_int {
     DONE
 }
 
-/// A plugin that registers itself is known already, by its file.
+/// Does nothing: a plugin that registers itself is known by its file.
 extern "C" fn H5Zregister(class: *const c_void) -> c_int {
     if class.is_null() { FAILED } else { DONE }
 }
@@ -128,11 +128,11 @@ extern "C" fn H5Zfilter_avail(id: c_int) -> c_int {
     })
 }
 
-/// Tells whether the plugin of a filter is loaded. The catalog of plugins sets it before it loads the first: what plugins call
-/// knows nothing of the catalog, which is made of them.
+/// Function that tells whether the plugin of a filter is loaded. The catalog of plugins sets it before it loads the
+/// first plugin, so that this module does not depend on the catalog.
 pub(crate) static IS_LOADED: OnceLock<fn(u32) -> bool> = OnceLock::new();
 
-/// Whether a filter is built in or loaded already; a plugin that asks this may be one that is being loaded.
+/// True if a filter is built in or loaded. Loads nothing: the caller may be a plugin that is being loaded.
 pub(super) fn is_available(id: u32) -> bool {
     ferrocdf_codec::is_built_in(&id.into()) || IS_LOADED.get().is_some_and(|is_loaded| is_loaded(id))
 }
@@ -176,7 +176,7 @@ mod tests {
     fn no_more_is_given_than_a_block_may_need() {
         let (few, many) = (1000, 1001);
         let freed = |memory: *mut c_void| {
-            // SAFETY: it was given above, or is null.
+            // SAFETY: the memory is from `H5allocate_memory` or `H5resize_memory`, or null.
             unsafe { H5free_memory(memory) };
             !memory.is_null()
         };
@@ -184,7 +184,7 @@ mod tests {
             assert!(freed(H5allocate_memory(few, 0)) && !freed(H5allocate_memory(many, 1)));
             with_most(many, || assert!(freed(H5allocate_memory(many, 1))));
             let memory = H5allocate_memory(1, 0);
-            // SAFETY: it stays as it is when no more is given.
+            // SAFETY: a failed request leaves the memory valid.
             assert!(unsafe { H5resize_memory(memory, many) }.is_null());
             // SAFETY: as above.
             assert!(freed(unsafe { H5resize_memory(memory, few) }));

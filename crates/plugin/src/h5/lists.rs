@@ -1,6 +1,6 @@
-//! `H5P`: the property list of the dataset that is being made, with its filters and its chunk.
+//! `H5P`: the creation property list of a dataset, with its filters and chunk shape.
 //!
-//! What plugins keep in lists under names of their own is answered as not there: nobody here sets such properties.
+//! Properties with names of a plugin's own do not exist: no code here sets such properties.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -13,7 +13,7 @@ use super::{DONE, FAILED, functions, guard, put};
 
 /// `H5Z_FLAG_OPTIONAL`.
 pub(crate) const OPTIONAL: c_uint = 1;
-/// More values than any caller has room for: a count that was not set.
+/// Largest believable number of parameters; a larger one is an uninitialized variable of the caller.
 const MOST_VALUES: usize = 256;
 /// `H5D_CHUNKED`.
 const CHUNKED: c_int = 2;
@@ -32,7 +32,7 @@ fn place_of(definition: &Definition, id: c_int) -> Option<usize> {
     definition.steps.iter().position(|step| step.id == id)
 }
 
-/// Where C wants to know of a filter.
+/// Output arguments for a filter of the list.
 struct Answer {
     flags: *mut c_uint,
     count: *mut usize,
@@ -43,10 +43,10 @@ struct Answer {
 }
 
 impl Answer {
-    /// Tells it; at most as many values as there is room for, and how many there are.
+    /// Stores the properties of a filter: at most `*count` parameters; then `*count` becomes the number that there are.
     ///
     /// # Safety
-    /// The places are null or valid; there is room for as many values as the count says, and bytes of the name.
+    /// The places are null or valid; `values` has room for `*count` values, `name` for `name_len` bytes.
     unsafe fn give(self, step: &Step) -> Option<()> {
         // SAFETY: as the caller says.
         unsafe {
@@ -163,10 +163,10 @@ extern "C" fn H5Pget_nfilters(plist: Hid) -> c_int {
     guard(FAILED, || list(plist, |it| c_int::try_from(it.steps.len()).ok()))
 }
 
-/// A copy of what C gives; `None` if it says it has more than it can.
+/// Copies parameters from C; `None` if there are more than a filter can have.
 ///
 /// # Safety
-/// There are as many values as the count says.
+/// `values` has `count` values.
 unsafe fn values_of(count: usize, values: *const c_uint) -> Option<Vec<u32>> {
     if count == 0 {
         return Some(Vec::new());
@@ -179,7 +179,7 @@ unsafe fn values_of(count: usize, values: *const c_uint) -> Option<Vec<u32>> {
 }
 
 /// # Safety
-/// There are as many values as the count says.
+/// `values` has `count` values.
 unsafe extern "C" fn H5Pmodify_filter(
     plist: Hid,
     id: c_int,
@@ -200,7 +200,7 @@ unsafe extern "C" fn H5Pmodify_filter(
 }
 
 /// # Safety
-/// There are as many values as the count says.
+/// `values` has `count` values.
 unsafe extern "C" fn H5Pset_filter(
     plist: Hid,
     id: c_int,
@@ -223,7 +223,7 @@ unsafe extern "C" fn H5Pset_filter(
     })
 }
 
-/// All filters if the number is 0.
+/// Removes a filter, or all filters if the number is 0.
 extern "C" fn H5Premove_filter(plist: Hid, id: c_int) -> c_int {
     guard(FAILED, || {
         list(plist, |it| {
@@ -246,13 +246,13 @@ extern "C" fn H5Pall_filters_avail(plist: Hid) -> c_int {
 }
 
 /// # Safety
-/// The place is null or has room for as many numbers as are asked for.
+/// The place is null or has room for `most` numbers.
 unsafe extern "C" fn H5Pget_chunk(plist: Hid, most: c_int, dims: *mut u64) -> c_int {
     guard(FAILED, || {
         let chunk = list(plist, |it| Some(it.chunk.clone()))?;
         let len = chunk.len().min(usize::try_from(most).ok()?);
         if !dims.is_null() {
-            // SAFETY: there is room for them, as the caller says.
+            // SAFETY: `dims` has room for `most` numbers, as the caller says.
             unsafe { dims.copy_from_nonoverlapping(chunk.as_ptr(), len) };
         }
         c_int::try_from(chunk.len()).ok()
@@ -316,7 +316,7 @@ extern "C" fn H5Pset(_plist: Hid, _name: *const c_char, _value: *const c_void) -
     FAILED
 }
 
-/// Its calls for the life of a property are never made.
+/// Always fails, so the callbacks of a property are never called.
 #[allow(clippy::too_many_arguments)]
 extern "C" fn H5Pinsert2(
     _plist: Hid,
@@ -374,7 +374,7 @@ mod tests {
     fn filters_are_told() {
         let plist = open();
         let (mut flags, mut count, mut values, mut name, mut config) = (9, 2, [0; 4], [b'#' as c_char; 8], 0);
-        // SAFETY: there is room for what is said.
+        // SAFETY: all places have the stated sizes.
         let made = unsafe {
             H5Pget_filter_by_id2(
                 plist,
@@ -390,7 +390,7 @@ mod tests {
         let name = name.map(|byte| byte as u8);
         assert_eq!((made, flags, count, values, &name, config), (0, 0, 3, [5, 6, 0, 0], b"a n\0####", 3));
         let none: *mut c_void = std::ptr::null_mut();
-        // SAFETY: as above; null is no place.
+        // SAFETY: all places have the stated sizes, or are null.
         unsafe {
             let by_place = |at, flags: &mut c_uint| {
                 H5Pget_filter2(plist, at, flags, none.cast(), none.cast(), 0, none.cast(), none.cast())
@@ -416,7 +416,7 @@ mod tests {
     fn filters_are_changed() {
         let plist = open();
         let new = [8, 9];
-        // SAFETY: there are two values.
+        // SAFETY: `new` has two values.
         unsafe {
             assert_eq!(H5Pmodify_filter(plist, 307, OPTIONAL, 2, new.as_ptr()), 0);
             assert_eq!(H5Pmodify_filter(plist, 5, OPTIONAL, 2, new.as_ptr()), -1);
@@ -436,7 +436,7 @@ mod tests {
     fn the_chunk_and_the_class() {
         let plist = open();
         let mut dims = [0; 2];
-        // SAFETY: there is room for two.
+        // SAFETY: `dims` has room for two numbers.
         unsafe {
             assert_eq!((H5Pget_chunk(plist, 1, dims.as_mut_ptr()), dims), (2, [3, 0]));
             assert_eq!((H5Pget_chunk(plist, 9, dims.as_mut_ptr()), dims), (2, [3, 4]));

@@ -1,10 +1,11 @@
-//! What plugins call of the HDF5 library ("HDF5 Reference Manual"), answered from a description of a dataset.
+//! Functions of the HDF5 library that plugins call ("HDF5 Reference Manual"), answered from the description of a
+//! dataset.
 //!
-//! These functions and variables have no exported names: [`address`] gives their addresses, and the loader of plugins
-//! binds a plugin's names to them. Handles are numbers into a table of what is being defined; a number that is not in
-//! it is an error of the call, as in the HDF5 library. No panic leaves a function.
+//! The functions and variables have no exported names: [`address`] returns their addresses, and the loader of plugins
+//! binds a plugin's names to them. Handles are numbers in a table of objects; an unknown number is an error of the
+//! call, as in the HDF5 library. No panic leaves a function.
 //!
-//! Not here: files, groups, datasets, attributes. A plugin that calls such a function is not a filter.
+//! Not implemented: files, groups, datasets, attributes. A plugin that needs such functions is not a filter.
 #![allow(non_snake_case)]
 
 mod convert;
@@ -26,11 +27,11 @@ pub(crate) use handles::{Hid, Scope, Table, open, table, with};
 pub(crate) use library::{IS_LOADED, with_most};
 pub(crate) use objects::{Definition, Object, Space};
 
-/// `herr_t` of success and of failure.
+/// Values of `herr_t` for success and failure.
 const DONE: i32 = 0;
 const FAILED: i32 = -1;
 
-/// Runs the body of a function that C calls; `None` and a panic are the value of failure.
+/// Runs the body of a function that C calls; returns `failed` for `None` and for a panic.
 pub(crate) fn guard<T>(failed: T, body: impl FnOnce() -> Option<T>) -> T {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Some(value)) => value,
@@ -38,7 +39,7 @@ pub(crate) fn guard<T>(failed: T, body: impl FnOnce() -> Option<T>) -> T {
     }
 }
 
-/// Stores a value for C, where there is a place for it.
+/// Stores a value in a place of the C caller, unless it is null.
 ///
 /// # Safety
 /// The place is null or valid.
@@ -49,13 +50,13 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) {
     }
 }
 
-/// A variable that plugins read, and may write.
+/// Variable that plugins read and may write.
 type PluginVariable = AtomicI64;
 
-/// Names and addresses.
+/// Names with their addresses.
 type Named = Vec<(&'static str, usize)>;
 
-/// The functions of a module by name.
+/// Defines `functions`, which returns the functions of a module with their names.
 macro_rules! functions {
     ($($name:ident),* $(,)?) => {
         pub(super) fn functions() -> super::Named {
@@ -65,14 +66,14 @@ macro_rules! functions {
 }
 use functions;
 
-/// What stands for all classes and numbers of errors: nobody asks which one it was.
+/// One handle for all error classes and error numbers: errors are not distinguished.
 static ANY_ERROR: PluginVariable = AtomicI64::new(handles::ANY_ERROR);
-/// Classes of property lists, and lists, that no dataset is made with.
+/// One handle for all property list classes and default lists that do not belong to dataset creation.
 static ANY_LIST: PluginVariable = AtomicI64::new(handles::OTHER_CLASS);
 static DATASET_CREATE: PluginVariable = AtomicI64::new(handles::DATASET_CREATE_CLASS);
 static OBJECT_CREATE: PluginVariable = AtomicI64::new(handles::OBJECT_CREATE_CLASS);
 static ROOT: PluginVariable = AtomicI64::new(handles::ROOT_CLASS);
-/// `H5_libinit_g` and `H5_libterm_g`: one byte each, whether the library is there, and whether it is going.
+/// `H5_libinit_g` and `H5_libterm_g`, one byte each: the library is initialized; the library is terminating.
 static INITIALIZED: PluginVariable = AtomicI64::new(1);
 static TERMINATING: PluginVariable = AtomicI64::new(0);
 
@@ -100,7 +101,7 @@ static NAMED: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     functions.into_iter().flatten().chain(variables).collect()
 });
 
-/// The address of ours of this name.
+/// Returns the address of the function or variable of this name; `None` if this module has none.
 pub(crate) fn address(name: &str) -> Option<usize> {
     let is = |prefix, suffix| name.starts_with(prefix) && name.ends_with(suffix);
     NAMED.get(name).copied().or_else(|| {
@@ -114,7 +115,7 @@ pub(crate) fn address(name: &str) -> Option<usize> {
     })
 }
 
-/// What a variable holds now.
+/// Returns the current value of a variable.
 fn value_of(variable: &PluginVariable) -> Hid {
     variable.load(Ordering::Relaxed)
 }

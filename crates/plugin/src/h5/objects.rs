@@ -1,30 +1,30 @@
-//! What handles stand for.
+//! Objects to which handles refer.
 
 use ferrocdf_codec::{ElementType, Step};
 
-/// What a handle stands for.
+/// Object to which a handle refers.
 #[derive(Clone, Debug)]
 pub(crate) enum Object {
-    /// The property list of a dataset that is to be made.
+    /// Creation property list of a dataset.
     List(Definition),
-    /// A type.
+    /// Datatype.
     Type(ElementType),
-    /// A shape.
+    /// Dataspace.
     Space(Space),
 }
 
-/// A dataset that is to be made.
+/// Definition of a dataset that is being created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
-    /// Its filters.
+    /// Filters in order.
     pub steps: Vec<Step>,
-    /// The shape of a chunk.
+    /// Shape of a chunk.
     pub chunk: Vec<u64>,
 }
 
-/// A shape as filters learn of it.
+/// Dataspace as filters see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
-    /// Elements along each dimension; the slowest first.
+    /// Length of each dimension, slowest first.
     pub shape: Vec<u64>,
 }

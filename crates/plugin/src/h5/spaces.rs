@@ -1,4 +1,4 @@
-//! `H5S`: the shape of a chunk, which is what a filter is shown as the space of its dataset.
+//! `H5S`: dataspaces. A filter sees the shape of a chunk as the dataspace of its dataset.
 
 use std::ffi::c_int;
 
@@ -22,13 +22,13 @@ fn rank(space: Hid) -> Option<c_int> {
 }
 
 /// # Safety
-/// Both places are null or have room for as many numbers as there are dimensions.
+/// Each place is null or has room for one number per dimension.
 unsafe extern "C" fn H5Sget_simple_extent_dims(space: Hid, dims: *mut u64, most: *mut u64) -> c_int {
     guard(FAILED, || {
         let shape = shape(space)?;
         for place in [dims, most] {
             if !place.is_null() {
-                // SAFETY: there is room for all, as the caller says.
+                // SAFETY: the place has room for the shape, as the caller says.
                 unsafe { place.copy_from_nonoverlapping(shape.as_ptr(), shape.len()) };
             }
         }
@@ -84,10 +84,10 @@ mod tests {
     fn shapes_are_told() {
         let space = handles::open(Object::Space(Space { shape: vec![3, 4] })).expect("room");
         let (mut dims, mut most) = ([0; 2], [0; 2]);
-        // SAFETY: there is room for two.
+        // SAFETY: both places have room for two numbers.
         assert_eq!(unsafe { H5Sget_simple_extent_dims(space, dims.as_mut_ptr(), most.as_mut_ptr()) }, 2);
         assert_eq!((dims, most), ([3, 4], [3, 4]));
-        // SAFETY: null is no place.
+        // SAFETY: null is allowed for both places.
         assert_eq!(
             unsafe { H5Sget_simple_extent_dims(space, std::ptr::null_mut(), std::ptr::null_mut()) },
             2

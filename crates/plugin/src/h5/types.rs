@@ -1,7 +1,7 @@
-//! `H5T`: the type of the elements, and the types that the HDF5 library always has.
+//! `H5T`: the element type of a dataset, and the predefined types of HDF5.
 //!
-//! What is known of a type is what [`ElementType`] says: of a compound nothing but its size, of an array how many
-//! elements it has and not their shape. A list of text is what HDF5 calls text of any length.
+//! [`ElementType`] limits what is known of a type: only the size of a compound, and only the number of elements of an
+//! array, not its shape. A variable-length list of text is a variable-length string of HDF5.
 
 use std::ffi::c_int;
 use std::sync::atomic::AtomicI64;
@@ -12,7 +12,7 @@ use super::handles::{self, Hid};
 use super::objects::Object;
 use super::{DONE, FAILED, Named, PluginVariable, functions, guard, put};
 
-/// Classes, by the numbers of the format, which are those of the interface.
+/// Datatype classes; their numbers are the same in the file format and in the API.
 pub(super) const INTEGER: u8 = 0;
 pub(super) const FLOAT: u8 = 1;
 const TEXT: u8 = 3;
@@ -27,7 +27,7 @@ const LITTLE_FIRST: c_int = 0;
 const BIG_FIRST: c_int = 1;
 const NO_ORDER: c_int = 4;
 
-/// A type without parts.
+/// Returns a type without a base type.
 const fn plain(class: u8, size: usize, big_endian: bool, signed: bool) -> ElementType {
     let size = size as u32;
     ElementType { class, size, big_endian, signed, precision: size * 8, offset: 0, base: None }
@@ -35,7 +35,7 @@ const fn plain(class: u8, size: usize, big_endian: bool, signed: bool) -> Elemen
 
 const NATIVE: bool = cfg!(target_endian = "big");
 
-/// The types that are always there, and the variables with their handles.
+/// Defines the predefined types and the variables with their handles.
 macro_rules! always {
     ($($name:ident: $class:expr, $size:expr, $big:expr, $signed:expr;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
@@ -127,7 +127,7 @@ always! {
     FORTRAN_S1: TEXT, 1, false, false;
 }
 
-/// The type of a handle.
+/// Returns the type of a handle.
 pub(super) fn get(handle: Hid) -> Option<ElementType> {
     let always = handles::number(handle).checked_sub(handles::FIRST_TYPE);
     if let Some(element) = always.and_then(|at| ALWAYS.get(at as usize)) {
@@ -139,7 +139,7 @@ pub(super) fn get(handle: Hid) -> Option<ElementType> {
     })
 }
 
-/// Changes a type that a plugin made.
+/// Changes a type that a plugin opened; predefined types cannot be changed.
 fn change(handle: Hid, body: impl FnOnce(&mut ElementType) -> Option<()>) -> c_int {
     guard(FAILED, || {
         handles::with(handle, |object| match object {
@@ -153,7 +153,7 @@ fn open(element: ElementType) -> Option<Hid> {
     handles::open(Object::Type(element))
 }
 
-/// Whether this is text of any length.
+/// True for variable-length strings.
 fn is_long_text(element: &ElementType) -> bool {
     element.class == LIST && element.base.as_ref().is_some_and(|base| base.class == TEXT)
 }
@@ -162,7 +162,7 @@ fn class(element: &ElementType) -> u8 {
     if is_long_text(element) { TEXT } else { element.class }
 }
 
-/// The type that says how bytes are ordered and which bits count: that of the elements of one with parts.
+/// Returns the innermost base type, which determines byte order and significant bits.
 fn innermost(element: &ElementType) -> &ElementType {
     let mut at = element;
     while let Some(base) = &at.base {
@@ -171,7 +171,7 @@ fn innermost(element: &ElementType) -> &ElementType {
     at
 }
 
-/// A type whose bits are a number's.
+/// Returns the innermost base type if its class is numeric, text or bit field (classes 0 to 4).
 fn atom(handle: Hid) -> Option<ElementType> {
     let element = get(handle)?;
     let atom = innermost(&element);
@@ -182,7 +182,7 @@ extern "C" fn H5Tget_class(handle: Hid) -> c_int {
     guard(FAILED, || get(handle).map(|element| c_int::from(class(&element))))
 }
 
-/// Whether a type or a part of it is of a class.
+/// Returns 1 if a type or one of its base types is of a class, else 0.
 extern "C" fn H5Tdetect_class(handle: Hid, wanted: c_int) -> c_int {
     guard(FAILED, || {
         let element = get(handle)?;
@@ -259,7 +259,7 @@ extern "C" fn H5Tget_super(handle: Hid) -> Hid {
     guard(-1, || open(*get(handle)?.base?))
 }
 
-/// The type of the same numbers in memory.
+/// Opens the native type for the same values.
 extern "C" fn H5Tget_native_type(handle: Hid, _direction: c_int) -> Hid {
     guard(-1, || {
         fn native(element: &mut ElementType) {
@@ -289,7 +289,7 @@ extern "C" fn H5Tget_array_ndims(handle: Hid) -> c_int {
 }
 
 /// # Safety
-/// The place is null or has room for a number.
+/// The place is null or has room for one number.
 unsafe extern "C" fn H5Tget_array_dims2(handle: Hid, dims: *mut u64) -> c_int {
     guard(FAILED, || {
         let element = get(handle)?;
@@ -317,7 +317,7 @@ extern "C" fn H5Tcopy(handle: Hid) -> Hid {
     guard(-1, || open(get(handle)?))
 }
 
-/// Bits past the new size do not count any more.
+/// Sets the size; precision and offset shrink to the new size.
 extern "C" fn H5Tset_size(handle: Hid, size: usize) -> c_int {
     change(handle, |element| {
         let size = u32::try_from(size).ok().filter(|size| *size > 0)?;
@@ -372,7 +372,7 @@ extern "C" fn H5Tset_sign(handle: Hid, sign: c_int) -> c_int {
     })
 }
 
-/// The types that are always there stay.
+/// Closes a type; predefined types cannot be closed.
 extern "C" fn H5Tclose(handle: Hid) -> c_int {
     guard(FAILED, || {
         handles::with(handle, |object| matches!(object, Object::Type(_)).then_some(()))?;
@@ -409,10 +409,10 @@ functions![
 mod tests {
     use super::*;
 
-    /// The number in a variable.
+    /// Returns the handle in a variable.
     fn always(name: &str) -> Hid {
         let found = variables().into_iter().find(|(own, _)| *own == name).expect("it is there");
-        // SAFETY: it is the address of a variable.
+        // SAFETY: the number is the address of a variable.
         unsafe { (found.1 as *const i64).read() }
     }
 
@@ -441,7 +441,7 @@ mod tests {
         let handle = open(array).expect("room");
         assert_eq!(facts(handle), (10, 12, BIG_FIRST, 1, 16, 0));
         let mut dims = 0;
-        // SAFETY: there is room for one.
+        // SAFETY: the place has room for one number.
         assert_eq!((unsafe { H5Tget_array_dims2(handle, &mut dims) }, dims), (1, 6));
         let inner = H5Tget_super(handle);
         assert_eq!(facts(inner), (0, 2, BIG_FIRST, 1, 16, 0));

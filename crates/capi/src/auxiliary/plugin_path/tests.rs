@@ -12,17 +12,17 @@ use crate::tests::c::{
 
 const EMPTY: PluginList = PluginList { ndirs: 0, dirs: std::ptr::null_mut() };
 
-/// Returns the folders of a list, which is freed.
+/// Returns the folders of a list, and frees it.
 fn take(mut list: PluginList) -> Vec<String> {
-    // SAFETY: the list was filled by the interface.
+    // SAFETY: the interface filled the list.
     let folders = unsafe { list.read() }.expect("it has a vector");
-    // SAFETY: all that hangs from it is from `malloc`.
+    // SAFETY: the vector and its texts are from `malloc`.
     assert_eq!(unsafe { ncaux_plugin_path_clear(&mut list) }, 0);
     assert!(list.ndirs == 0 && list.dirs.is_null());
     folders.into_iter().map(|folder| String::from_utf8(folder).expect("text")).collect()
 }
 
-/// Seen with version 4.10.1; there are no such functions in 4.9.0.
+/// Results of netCDF-C 4.10.1; version 4.9.0 has no such functions.
 #[test]
 fn texts_and_lists() {
     for (text, separator, expected) in [

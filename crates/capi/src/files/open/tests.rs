@@ -1,4 +1,4 @@
-//! Tests: which paths and modes make, open and delete which files.
+//! Tests of paths and modes that create, open and delete files.
 
 use std::ffi::CString;
 

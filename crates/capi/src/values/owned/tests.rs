@@ -6,7 +6,7 @@ use ferrocdf::{Atomic, Format, GroupId};
 use super::*;
 use crate::given_away::dump::dump;
 
-/// A record as C has it: text, a list of lists, a triple of texts, a label.
+/// Record with the layout of C: text, a list of lists, a triple of texts, a label.
 #[repr(C)]
 struct Record {
     title: *mut c_char,
@@ -68,7 +68,7 @@ fn record(number: i16) -> Record {
 
 fn text_of(model: &Model, ty: Type, records: &[Record]) -> String {
     let mut to = Vec::new();
-    // SAFETY: they are values of the type.
+    // SAFETY: the records are values of the type.
     unsafe { dump(model, ty, records.as_ptr().cast(), records.len(), &mut to) }.expect("it can be written");
     String::from_utf8(to).expect("text")
 }
@@ -76,24 +76,24 @@ fn text_of(model: &Model, ty: Type, records: &[Record]) -> String {
 const TEXT: &str = "<title()\"a title\";number()-7;lists(){len=3,p=({len=3,p=(1 2 3)} {len=0,p=()} {len=1,p=(-4)})};\
                     names(3,1)\"x\" \"\" \"\";label()200;tag()|ab 5|>";
 
-/// Run under a leak checker, this also shows that nothing is freed twice or never.
+/// Under a leak checker, the test also fails if memory is freed twice or never.
 #[test]
 fn copies_stand_on_their_own() {
     let (model, ty) = model();
     let records = [record(-7), record(8)];
     let mut copies = [const { std::mem::MaybeUninit::<Record>::zeroed() }; 2];
-    // SAFETY: they are values of the type, and there is room for as many.
+    // SAFETY: the records are values of the type, and there is room for as many copies.
     unsafe { copy(&model, ty, records.as_ptr().cast(), copies.as_mut_ptr().cast(), 2) }.expect("memory");
-    // SAFETY: copied from records.
+    // SAFETY: all copies were written.
     let copies = copies.map(|copy| unsafe { copy.assume_init() });
     assert_ne!(records[0].title, copies[0].title);
     assert_ne!(records[0].lists.values, copies[0].lists.values);
     assert!(copies[1].names[1].is_null());
-    // SAFETY: all that hangs from them was made above.
+    // SAFETY: the strings and lists were allocated above.
     unsafe { reclaim(&model, ty, records.as_ptr().cast_mut().cast(), 2) }.expect("no list without memory");
     let expected = format!("{TEXT} {}", TEXT.replace("-7", "8"));
     assert_eq!(text_of(&model, ty, &copies), expected);
-    // SAFETY: all that hangs from them was made by the copy.
+    // SAFETY: the strings and lists were allocated by the copy.
     unsafe { reclaim(&model, ty, copies.as_ptr().cast_mut().cast(), 2) }.expect("no list without memory");
 }
 
@@ -104,7 +104,7 @@ fn lists_without_memory_are_refused() {
     let mut place = broken;
     let ty = Type::User(TypeId(0));
     let (from, to) = ((&raw const broken).cast(), (&raw mut place).cast());
-    // SAFETY: it is a value of the type.
+    // SAFETY: the list is a value of the type.
     let codes = unsafe { [reclaim(&model, ty, to, 1), copy(&model, ty, from, to, 1)] };
     assert_eq!(codes.map(|done| done.map_err(|error| error.code)), [Err(Code::EINVAL); 2]);
 }

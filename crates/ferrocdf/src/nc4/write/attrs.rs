@@ -1,4 +1,4 @@
-//! Attributes: those of users, and what the convention adds.
+//! Attributes: the ones of the model, and the hidden ones of the netCDF-4 convention.
 
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::edit::{AttributeSpec, Node, TypeRef};
@@ -11,12 +11,12 @@ use super::undo::Before;
 use super::values::{Encoder, places};
 use super::{Edited, link_name};
 
-/// A dataspace without dimensions.
+/// Returns a scalar dataspace.
 pub(super) fn scalar() -> Dataspace {
     Dataspace { kind: SpaceKind::Scalar, dims: vec![], max: None }
 }
 
-/// A dataspace of one dimension, which cannot grow.
+/// Returns a dataspace of one dimension, which cannot grow.
 pub(super) fn list(len: usize) -> Dataspace {
     let len = len as u64;
     Dataspace { kind: SpaceKind::Simple, dims: vec![len], max: Some(vec![Some(len)]) }
@@ -27,9 +27,9 @@ impl Edited {
         Widths { address: self.editor.file().source().sizes.offset }
     }
 
-    /// Changes the attributes of an object in the file from `old` to those of the model.
+    /// Changes the attributes of an object in the file from `old` to `new`.
     pub(super) fn change_attributes(&mut self, node: Node, old: &Attrs, new: &Attrs) -> Result<()> {
-        // Attributes that nobody looked at are as they were.
+        // Attributes that were never loaded are unchanged.
         if new.is_late() {
             return Ok(());
         }
@@ -43,7 +43,7 @@ impl Edited {
                     }
                     after.next();
                 }
-                // A new name at the place of one that is gone: the attribute was renamed.
+                // A new name at the position of a removed one is a rename.
                 Some(is)
                     if new.find(was.name.as_bytes()).is_none() && old.find(is.name.as_bytes()).is_none() =>
                 {
@@ -67,7 +67,8 @@ impl Edited {
 
     fn rename_attribute(&mut self, node: Node, was: &Attr, is: &Attr) -> Result<()> {
         let (old, new) = (was.name.as_bytes(), is.name.as_bytes());
-        // Asked for now, while the file knows it by its old name; whatever gets that name later holds nothing of it.
+        // Read before the rename, while the file has the old name; an attribute that gets that name later has no such
+        // heap objects.
         let held = self.heap_of(node, old)?;
         self.editor.rename_attribute(node, link_name(old)?, link_name(new)?)?;
         self.note_held(node, old, vec![]);
@@ -87,13 +88,13 @@ impl Edited {
             Values::Char(_) => scalar(),
             _ => list(value.len()),
         };
-        // A text is one string as long as it is.
+        // A text is stored as one string of its length.
         if let Values::Char(text) = value {
             let datatype = TypeRef::Inline(types::text(u32::try_from(text.len().max(1)).unwrap_or(u32::MAX)));
             return self.put_attribute(node, name, datatype, space, text.clone(), vec![]);
         }
         let datatype = self.datatype(value.ty(), None)?;
-        // Given up first, so that the new value takes the room of the old one.
+        // Freed first, so that the new value can reuse the space of the old one.
         self.give_up(node, name)?;
         let mut encoder = Encoder::new(&mut self.editor);
         let data = encoder.all(&datatype, value)?;
@@ -101,7 +102,7 @@ impl Edited {
         self.put_attribute(node, name, TypeRef::Inline(datatype), space, data, made)
     }
 
-    /// Sets an attribute as stored. `made` is what it holds in the global heap.
+    /// Sets an attribute from its stored bytes. `made` are its objects in the global heap.
     pub(super) fn put_attribute(
         &mut self,
         node: Node,
@@ -118,7 +119,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Sets a hidden attribute that holds no places.
+    /// Sets a hidden attribute that has no objects in the global heap.
     pub(super) fn put_plain(
         &mut self,
         node: Node,
@@ -132,7 +133,7 @@ impl Edited {
         self.editor.set_attribute(node, AttributeSpec { name: text, datatype, space, data })
     }
 
-    /// Takes an attribute away, if it is there.
+    /// Removes an attribute if it exists.
     pub(super) fn remove_attribute(&mut self, node: Node, name: &[u8]) -> Result<()> {
         self.give_up(node, name)?;
         match self.editor.remove_attribute(node, link_name(name)?) {
@@ -142,18 +143,18 @@ impl Edited {
         Ok(())
     }
 
-    /// Gives up what an attribute holds in the global heap; its value is replaced or removed next.
+    /// Frees the global heap objects of an attribute whose value is replaced or removed next.
     fn give_up(&mut self, node: Node, name: &[u8]) -> Result<()> {
         for id in self.heap_of(node, name)? {
-            // Other writers may have let two elements share a place; each is given up once.
+            // Other writers may have shared one object among elements; the second free fails, and is ignored.
             let _ = self.editor.heap_free(id);
         }
         self.note_held(node, name, vec![]);
         Ok(())
     }
 
-    /// Notes what an attribute holds in the global heap. Of what was made in this session all is known, so nothing needs no
-    /// note there.
+    /// Records the global heap objects of an attribute. An object created in this session has no unrecorded ones, so an
+    /// empty list is not recorded for it.
     fn note_held(&mut self, node: Node, name: &[u8], held: Vec<HeapId>) {
         if !held.is_empty() || !self.made.contains(&node) {
             let before = self.heaped.entry(node).or_default().insert(name.to_vec(), held);
@@ -167,7 +168,7 @@ impl Edited {
         Some(held)
     }
 
-    /// What an attribute holds in the global heap, which is forgotten here.
+    /// Returns the global heap objects of an attribute, and removes their record.
     pub(super) fn heap_of(&mut self, node: Node, name: &[u8]) -> Result<Vec<HeapId>> {
         if let Some(known) = self.forget_held(node, name) {
             return Ok(known);
@@ -183,7 +184,7 @@ impl Edited {
     }
 }
 
-/// Whether two values are the same bytes: unlike numbers, NaN is like itself.
+/// True if two values are the same bytes: NaN equals itself.
 fn same(a: &Values, b: &Values) -> bool {
     macro_rules! bits {
         ($a:expr, $b:expr) => {

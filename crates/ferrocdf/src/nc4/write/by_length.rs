@@ -1,6 +1,6 @@
-//! Datasets of other programs that name no scale for some dimension. Which dimension they lie on when the file is opened depends
-//! on the lengths, ids and order of all dimensions of their group. So before one of these changes, the dimensions that were made
-//! up become scales, and the datasets are attached.
+//! Datasets of other programs without a scale for some dimension. When the file is opened, the dimensions of such a
+//! dataset are derived from the lengths, ids and order of all dimensions of its group. So before one of these changes,
+//! the anonymous dimensions get scales, and the datasets are attached to them.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,7 +14,7 @@ use super::undo::Before;
 use super::{At, Edited};
 use crate::nc4::{decode, names};
 
-/// What the file does not say of dimensions and is to say.
+/// Dimensions and variables whose relation must be written to the file.
 #[derive(Default)]
 pub(super) struct MadeUpDims {
     /// Dimensions that get a scale.
@@ -22,11 +22,11 @@ pub(super) struct MadeUpDims {
     vars: BTreeMap<VarId, Unnamed>,
 }
 
-/// A variable that does not name all of its dimensions.
+/// Variable without a scale for some of its dimensions.
 struct Unnamed {
-    /// For each dimension the scales it is attached to that netCDF does not take for it.
+    /// For each dimension, the attached scales other than that of the netCDF dimension.
     others: Vec<Vec<Address>>,
-    /// True if the variable has a list of ids of dimensions.
+    /// True if the variable has the attribute with the ids of its dimensions.
     has_ids: bool,
 }
 
@@ -37,7 +37,8 @@ impl MadeUpDims {
 }
 
 impl Edited {
-    /// True if a change of the model changes which dimension a dataset is found to lie on, or makes a scale for a made-up one.
+    /// True if a change of the model changes the dimension derived for a dataset, or creates a scale for an anonymous
+    /// dimension.
     pub(super) fn moves_dims(&self, old: &Model, new: &Model) -> bool {
         let groups = old.groups().iter().zip(new.groups()).any(|(old, new)| old.name != new.name);
         let made_up = |dim: &DimId| self.dims[dim.index()].as_ref().is_some_and(|dim| dim.scale.is_none());
@@ -48,18 +49,18 @@ impl Edited {
         groups || changes_names(old, new) || new.var_ids_from(old.vars().len()).any(makes_scale)
     }
 
-    /// Returns what can be written of made-up dimensions. The file says what `model` says.
+    /// Returns the anonymous dimensions and their variables that can be written. The file has the state of `model`.
     ///
-    /// Left out are objects in other files. Also left out are datasets with links in several groups, and so with several
-    /// dimensions: a list of scales names one of them, and netCDF-C does not open a file in which a variable is attached to a
-    /// scale that its group does not see.
+    /// Objects in other files are excluded. So are datasets with links in several groups, which have several
+    /// dimensions: a list of scales names only one of them, and netCDF-C does not open a file in which a variable is
+    /// attached to a scale that its group does not see.
     pub(super) fn made_up(&mut self, model: &Model) -> Result<MadeUpDims> {
         let mut made_up = MadeUpDims::default();
         if self.by_length.is_empty() {
             return Ok(made_up);
         }
         let mut seen = HashSet::new();
-        // A group with several links has its scales once, under the names that they have by the first link.
+        // A group with several links has one set of scales, under their names by the first link.
         let is_first = |at: &Option<At>| at.is_some_and(|at| at != At::Elsewhere && seen.insert(at));
         let is_first: Vec<bool> = self.groups.iter().map(is_first).collect();
         let is_written = |group: GroupId| is_first.get(group.index()) == Some(&true);
@@ -95,7 +96,7 @@ impl Edited {
         Ok(made_up)
     }
 
-    /// Returns for each dimension of a dataset the scales that it is attached to besides the dimension's own.
+    /// Returns, for each dimension of a dataset, the attached scales other than that of the netCDF dimension.
     pub(super) fn other_scales(&mut self, at: At, dims: &[DimId]) -> Result<Vec<Vec<Address>>> {
         if let Some(known) = self.others.get(&at) {
             return Ok(known.clone());
@@ -117,7 +118,7 @@ impl Edited {
             others.retain(|&other| own != Some(other));
         }
         if others.iter().any(|others| !others.is_empty()) {
-            // Another program may have removed a scale.
+            // Another program may have removed a scale without detaching it.
             let mut scales = HashSet::new();
             for scale in self.dims.iter().flatten().filter_map(|place| place.scale) {
                 if scale != At::Elsewhere {
@@ -129,7 +130,8 @@ impl Edited {
         Ok(others)
     }
 
-    /// Adds the variables of [`made_up`](Edited::made_up) to those that are attached. `no_scales` are datasets that were scales.
+    /// Adds the variables of [`made_up`](Edited::made_up) to `attach`. `no_scales` are datasets that are no longer
+    /// scales.
     pub(super) fn attach_made_up(
         &mut self,
         new: &Model,
@@ -161,7 +163,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Makes the scales of made-up dimensions, attaches the variables and commits.
+    /// Creates the scales of anonymous dimensions, attaches the variables and commits.
     ///
     /// # Errors
     /// As for [`Edited::remove`].
@@ -174,7 +176,7 @@ impl Edited {
     }
 }
 
-/// What was read; nothing if the file holds nonsense there.
+/// Returns the result of reading; `None` if the file is damaged there. Errors of the system are kept.
 pub(super) fn readable<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if error.is_of_system() => Err(error),

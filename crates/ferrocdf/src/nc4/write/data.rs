@@ -1,4 +1,4 @@
-//! Elements: numbers through the engine, trees as bytes with their places in the global heap.
+//! Writing of elements: numbers through the engine, nested values as bytes that refer to the global heap.
 
 use ferrocdf_array::{Array, In, Layout, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
@@ -15,7 +15,7 @@ use crate::elements::{as_stored, elements, zeros};
 use crate::quantize;
 
 impl Edited {
-    /// Makes a dataset long enough for a selection. Says whether it became longer.
+    /// Extends a dataset to include a selection. Returns whether it grew.
     fn reach(&mut self, model: &Model, var: VarId, node: Node, selection: &Selection) -> Result<bool> {
         let mut extent = self.var(var)?.extent.clone();
         let mut longer = false;
@@ -32,7 +32,8 @@ impl Edited {
         Ok(longer)
     }
 
-    /// The elements of a variable, for writing a selection, and the end of what is defined when that went well.
+    /// Returns the array of a variable for writing a selection, and the end of the defined elements once the write has
+    /// succeeded.
     fn for_writing(
         &mut self,
         var: VarId,
@@ -44,7 +45,7 @@ impl Edited {
         Ok((self.editor.for_writing(node, raw, if is_dense { first } else { end })?, end))
     }
 
-    /// Writes numbers or text; a selection of at least one element.
+    /// Writes numbers or text to a selection of at least one element.
     pub(super) fn write(
         &mut self,
         model: &Model,
@@ -56,8 +57,8 @@ impl Edited {
         self.or_as_long(var, |held| held.write_numbers(model, var, selection, input, skips_zeros))
     }
 
-    /// Writes to a variable. After an error it is as long as before: the HDF5 library cannot read strings in chunks that were
-    /// never written.
+    /// Writes to a variable. After an error the dataset has its former extent: the HDF5 library cannot read strings in
+    /// chunks that were never written.
     fn or_as_long(
         &mut self,
         var: VarId,
@@ -92,7 +93,7 @@ impl Edited {
             return Ok(written(fit, true));
         }
         let fit = self.write_elements(model, var, &array, (selection, input), skips_zeros);
-        // Also after an error: the put may have left pending chunks, which the next commit has to flush first.
+        // Also after an error: the write may have left pending chunks, which the next commit has to flush first.
         if let Layout::Chunked(_) = &array.layout {
             self.written.insert(var, array);
         }
@@ -101,7 +102,7 @@ impl Edited {
         Ok(written(fit, longer || moved))
     }
 
-    /// Writes numbers or text to an array, rounded as the variable says.
+    /// Writes numbers or text to an array, quantized if the variable is.
     fn write_elements(
         &mut self,
         model: &Model,
@@ -124,11 +125,12 @@ impl Edited {
         Ok(fit)
     }
 
-    /// The array of a chunked variable, made as long as its dimensions are, if chunks of another variable may be copied to it.
+    /// Extends a chunked variable to the length of its dimensions, and returns its array; `None` if chunks of another
+    /// variable cannot be copied to it.
     pub(super) fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
         let node = self.node(var)?;
         let shape = model.shape(var);
-        // Numbers that are to be rounded are written one by one.
+        // Quantized numbers cannot be copied as chunks.
         if shape.is_empty() || shape.contains(&0) || self.facts(var)?.quantize.is_some() {
             return Ok(None);
         }
@@ -141,7 +143,7 @@ impl Edited {
         Ok(Some(array))
     }
 
-    /// Changes elements in the header of a dataset.
+    /// Changes elements of compact storage, in the header of a dataset.
     fn write_compact(
         &mut self,
         node: Node,
@@ -157,7 +159,7 @@ impl Edited {
         Ok(fit)
     }
 
-    /// Writes values of any type that numbers do not hold.
+    /// Writes values of any type, nested values included.
     pub(super) fn write_values(
         &mut self,
         model: &Model,
@@ -206,9 +208,9 @@ impl Edited {
         let moved = !self.editor.is_allocated(node)?;
         let mut moved_now = moved;
         let (placed, end) = match facts.datatype.has_pointers() {
-            // Where nothing is yet, all are written now.
+            // If nothing is allocated yet, all elements are written now.
             true if moved && (all || pointed) => (self.editor.for_writing(node, true, 0)?, u64::MAX),
-            // What is overwritten is read before.
+            // Overwritten elements are read before.
             true => {
                 let (placed, is_elsewhere) = self.editor.raw_for_places(node)?;
                 moved_now |= is_elsewhere;
@@ -225,7 +227,7 @@ impl Edited {
         if is_filled {
             self.fill_each(var, &placed.array)?;
         }
-        // What is overwritten gives its place in the global heap up.
+        // Global heap objects of overwritten elements are freed.
         let mut given_up = vec![];
         if facts.datatype.has_pointers() && (!moved || is_filled) {
             let mut old = vec![0u8; values.len().saturating_mul(size)];
@@ -237,7 +239,8 @@ impl Edited {
         }
         let bytes = Encoder::new(&mut self.editor).all(&facts.datatype, values)?;
         let input = In::new(&bytes);
-        // Before the write: after an error it may have left pending chunks, which the next commit has to flush first.
+        // Before the write: after an error the write may have left pending chunks, which the next commit has to flush
+        // first.
         if let Layout::Chunked(_) = &placed.array.layout {
             self.written.insert(var, placed.array.clone());
         }
@@ -256,13 +259,13 @@ impl Edited {
             }
         };
         for id in given_up {
-            // Another element may have had the same place.
+            // Another element may have shared the object, so that it is freed already.
             let _ = self.editor.heap_free(id);
         }
         Ok(written(RangeCheck::InRange, longer || moved_now || inline))
     }
 
-    /// Gives each element of a contiguous dataset a fill value of its own.
+    /// Writes a separate copy of the fill value to each element of a contiguous dataset.
     fn fill_each(&mut self, var: VarId, array: &Array) -> Result<()> {
         let facts = self.facts(var)?;
         let Some(fill) = &facts.fill else { return Ok(()) };
@@ -279,7 +282,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Gives the fill values of a compact dataset that was just made places of their own.
+    /// Gives each fill value in a new compact dataset its own global heap objects.
     pub(super) fn own_compact(&mut self, node: Node, datatype: &Datatype) -> Result<()> {
         let placed = self.editor.look(node, true)?;
         let Layout::Inline(now) = &placed.array.layout else { return Ok(()) };
@@ -291,8 +294,8 @@ impl Edited {
         self.editor.write_compact(node, &bytes)
     }
 
-    /// Gives the fill values of the chunks that a selection meets places of their own, those beyond the dataset's borders
-    /// included: they are what elements hold once it is longer.
+    /// Gives each fill value in the chunks of a selection its own global heap objects, including fill values beyond the
+    /// extent, which become elements once the dataset grows.
     fn own_chunks(&mut self, var: VarId, array: &Array, selection: &Selection) -> Result<()> {
         let Layout::Chunked(blocks) = &array.layout else { return Ok(()) };
         let facts = self.facts(var)?;
@@ -323,7 +326,7 @@ impl Edited {
     }
 }
 
-/// The first elements of the chunks of a shape that hold elements of a selection.
+/// Returns the first elements of all chunks that overlap a selection.
 fn met(selection: &Selection, chunk: &[u64]) -> Vec<Vec<u64>> {
     let mut all = vec![vec![]];
     for (dim, &len) in chunk.iter().enumerate() {
@@ -338,13 +341,13 @@ fn met(selection: &Selection, chunk: &[u64]) -> Vec<Vec<u64>> {
     all
 }
 
-/// One past the last index of a dimension that a selection of at least one element reaches.
+/// Returns the end (exclusive) of a selection of at least one element along a dimension.
 fn end(selection: &Selection, dim: usize) -> u64 {
     let reach = selection.count[dim].saturating_sub(1).saturating_mul(selection.stride[dim]);
     selection.start[dim].saturating_add(reach).saturating_add(1)
 }
 
-/// Whether a selection is all of an array.
+/// True if a selection is the whole array.
 fn is_all(selection: &Selection, shape: &[u64]) -> bool {
     let starts = selection.start.iter().all(|&start| start == 0);
     let strides = selection.stride.iter().zip(shape).all(|(&stride, &len)| stride == 1 || len == 1);

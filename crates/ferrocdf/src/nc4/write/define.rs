@@ -1,8 +1,8 @@
-//! The end of define mode: from what a model says to objects of the file, in the order in which the reference makes them.
+//! The end of define mode: creates the objects of a model in the file, in the order of netCDF-C.
 //!
-//! First groups and types of the whole file, then group by group attributes, dimensions and variables, a dimension
-//! without variable as soon as it can be, a coordinate variable in its place among the others, so that reading gives
-//! back the same ids.
+//! First groups and types of the whole file; then, group by group, attributes, dimensions and variables. A dimension
+//! without variable is created as early as possible, a coordinate variable in its place among the others, so that
+//! reading gives the same ids.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use crate::nc4::chunks::complete_chunks;
 use crate::nc4::names;
 use crate::quantize;
 
-/// What a new file says of its maker.
+/// Value of `_NCProperties` in a new file.
 const PROPERTIES: &str = concat!("version=2,ferrocdf=", env!("CARGO_PKG_VERSION"));
 
-/// A dataspace with these lengths, each of which may grow or not.
+/// Returns a dataspace with these lengths; a dimension may grow if its flag is true.
 pub(super) fn space(dims: &[(u64, bool)]) -> Dataspace {
     if dims.is_empty() {
         return scalar();
@@ -42,7 +42,7 @@ pub(super) fn space(dims: &[(u64, bool)]) -> Dataspace {
 }
 
 impl Edited {
-    /// Makes the file say what `new` says, which so far says what `old` says. After an error it says what it said.
+    /// Changes the file from the state of `old` to that of `new`. After an error the file keeps the state of `old`.
     pub(super) fn define(&mut self, old: &Model, new: &Model) -> Result<()> {
         self.changed = true;
         self.all_or_nothing(|held| held.define_all(old, new))
@@ -97,7 +97,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Makes new groups and types, those of a group before the groups in it.
+    /// Creates new groups and types, the types of a group before its subgroups.
     fn groups_and_types(&mut self, new: &Model, group: GroupId) -> Result<()> {
         if self.groups[group.index()].is_none()
             && let Some(parent) = new.group(group).parent
@@ -129,8 +129,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Makes attributes, dimensions and variables of a group and of the groups in it. New variables are added to
-    /// `attach`.
+    /// Creates attributes, dimensions and variables of a group and its subgroups. New variables are added to `attach`.
     pub(super) fn contents(
         &mut self,
         old: &Model,
@@ -157,7 +156,8 @@ impl Edited {
                     .map_err(|error| error.at_path(new.var_path(var)))?;
                 continue;
             }
-            // Dimensions up to the next one that has a variable. If that was made before, the others come last.
+            // Dimensions up to the next one with a coordinate variable. If that variable exists already, the remaining
+            // dimensions come last.
             while let Some(&dim) = dims.front().filter(|&&dim| coordinate(new, dim).is_none()) {
                 self.make_dim(new, dim)?;
                 dims.pop_front();
@@ -176,14 +176,14 @@ impl Edited {
         new.group(group).groups.iter().try_for_each(|&child| self.contents(old, new, child, attach))
     }
 
-    /// Changes the attributes of what is in the file; those of what is new are set.
+    /// Changes the attributes of an existing object, or sets the ones of a new object.
     fn attributes(
         &mut self,
         node: impl FnOnce(&mut Edited) -> Result<Node>,
         was: Option<&Attrs>,
         is: &Attrs,
     ) -> Result<()> {
-        // Looking at nothing is quick.
+        // Attributes that were never loaded are unchanged: no object is opened.
         if was.is_some() && is.is_late() {
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl Edited {
         }
     }
 
-    /// Makes the dataset of a dimension without variable.
+    /// Creates the dataset of a dimension without variable.
     pub(super) fn make_dim(&mut self, new: &Model, dim: DimId) -> Result<()> {
         let of = new.dim(dim);
         let group = self.group(of.group)?;
@@ -232,7 +232,7 @@ impl Edited {
         let datatype = self.datatype(of.ty, of.storage.endian)?;
         let dims: Vec<(u64, bool)> =
             of.dims.iter().map(|&dim| (new.dim(dim).len, new.dim(dim).unlimited)).collect();
-        // Datasets grow as they are written.
+        // Unlimited dimensions have length 0 until data is written.
         let at_first: Vec<(u64, bool)> =
             dims.iter().map(|&(len, grows)| (if grows { 0 } else { len }, grows)).collect();
         let layout = self.layout_of(new, var, &dims)?;
@@ -293,13 +293,13 @@ impl Edited {
         self.set_attributes(node, &of.attrs)
     }
 
-    /// The datatype of a type. Like the reference, variables and attributes of a user-defined type have it themselves and
-    /// do not refer to the committed one: that is why types are compared when they are read.
+    /// Returns the datatype of a type. As in netCDF-C, variables and attributes of a user-defined type have a copy of
+    /// it and do not refer to the committed type; therefore types are compared when a file is read.
     pub(super) fn datatype(&self, ty: Type, endian: Option<Endian>) -> Result<Datatype> {
         self.widths().of(ty, endian, &|id| self.user_type(id).map(|place| place.datatype.clone()))
     }
 
-    /// How a variable is stored: as asked for, else in one run where that is possible.
+    /// Returns the layout of a variable: the requested one, else contiguous where possible.
     fn layout_of(&self, new: &Model, var: VarId, dims: &[(u64, bool)]) -> Result<NewLayout> {
         let storage = &new.var(var).storage;
         if dims.is_empty() {
@@ -328,7 +328,7 @@ impl Edited {
         })
     }
 
-    /// The fill value of a variable as stored: its own, else that of its type.
+    /// Returns the encoded fill value of a variable: its own, else the default of its type.
     fn fill_of(&mut self, new: &Model, var: VarId, datatype: &Datatype) -> Result<Vec<u8>> {
         let value = match (new.fill_value(var), type_of(new, var)) {
             (Some(value), _) => value,
@@ -342,13 +342,13 @@ impl Edited {
     }
 }
 
-/// True for zeros that no fill value message holds, which has two bytes for its length and 6 before the value. They are what HDF5 itself takes
-/// where there is no value.
+/// True for zeros that are too long for a fill value message, which has at most 65,535 bytes, 6 of them before the value.
+/// Without a fill value HDF5 uses zeros.
 fn is_default_too_long(fill: &[u8]) -> bool {
     fill.len() > 65_535 - 6 && fill.iter().all(|&byte| byte == 0)
 }
 
-/// The value of an enumeration that was never written: that of its integers.
+/// Returns the default fill value of an enumeration: that of its base type.
 fn default_enum(id: TypeId, base: Atomic) -> Values {
     let number = match Values::default_fill(base) {
         Values::Byte(list) => list[0].into(),

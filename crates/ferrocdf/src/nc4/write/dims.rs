@@ -1,8 +1,8 @@
-//! Dimension scales: which dataset is one, what is attached to it, and what becomes of both when dimensions and variables
-//! get other names ("HDF5 Dimension Scale Specification").
+//! Dimension scales: the datasets that are scales, the datasets attached to them, and the changes of both when
+//! dimensions and variables are renamed ("HDF5 Dimension Scale Specification").
 //!
-//! A coordinate variable is the scale of its dimension; a dimension without one has a dataset of its own. References are
-//! addresses of headers, which are fixed when they are asked for: so all attributes get their sizes first.
+//! A coordinate variable is the scale of its dimension; a dimension without one has a dataset of its own. Object
+//! references are addresses of headers, which are fixed at their first use: so all attributes get their sizes first.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,16 +20,16 @@ use super::values::Encoder;
 use super::{At, DimPlace, Edited, link_name, types};
 use crate::nc4::names;
 
-/// The ids by which the file calls dimensions. They rise, but another writer's file may leave some out, so they are not those
-/// of the model.
+/// Ids of the dimensions in the file (`_Netcdf4Dimid`). They increase, but files of other writers may skip some, so
+/// they can differ from the ids in the model.
 #[derive(Default)]
 pub(super) struct FileIds(Vec<i64>);
 
 impl FileIds {
-    /// That of a dimension, as it is stored: that which is there, or the next one.
+    /// Returns the stored bytes of the id of a dimension: its existing id, or else the next one.
     ///
     /// # Errors
-    /// `NC_EMAXDIMS` if there is no room for it.
+    /// `NC_EMAXDIMS` if the id exceeds 32 bits.
     fn stored(&mut self, dim: DimId) -> Result<[u8; 4]> {
         while self.0.len() <= dim.index() {
             self.0.push(self.0.last().map_or(0, |last| last.saturating_add(1)));
@@ -46,14 +46,14 @@ impl FileIds {
 }
 
 impl Edited {
-    /// Says on a dataset by which id the file calls a dimension.
+    /// Stores the id of a dimension on a dataset.
     fn put_dim_id(&mut self, node: Node, dim: DimId) -> Result<()> {
         let id = self.file_ids.stored(dim)?.to_vec();
         self.put_plain(node, names::DIMID, types::atomic(Atomic::Int, None), scalar(), id)
     }
 
-    /// Says by which ids the file calls the dimensions of a variable. Scales that did not say theirs do so from now on: without
-    /// that the ids would depend on the order of links.
+    /// Stores the ids of the dimensions of a variable, and of their scales that have none yet: without an id there it
+    /// would depend on the order of links.
     pub(super) fn put_dim_ids(&mut self, new: &Model, var: VarId, node: Node) -> Result<()> {
         let dims = &new.var(var).dims;
         if dims.is_empty() {
@@ -65,7 +65,7 @@ impl Edited {
         dims.iter().try_for_each(|&dim| self.tell_id(dim))
     }
 
-    /// Says on the scale of a dimension by which id the file calls it, if the scale does not say that.
+    /// Stores the id of a dimension on its scale, if the scale has none.
     pub(super) fn tell_id(&mut self, dim: DimId) -> Result<()> {
         let scale = self.dims[dim.index()].as_ref().and_then(|dim| dim.scale);
         let lacks_id = self.without_id.remove(&dim.0);
@@ -79,7 +79,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Says that a dataset is the scale of a dimension.
+    /// Marks a dataset as the scale of a dimension.
     pub(super) fn mark_scale(&mut self, node: Node, title: &[u8], dim: DimId) -> Result<()> {
         for (name, text) in [(names::CLASS, names::DIMENSION_SCALE), (names::NAME, title)] {
             let stored = [text, &[0]].concat();
@@ -88,8 +88,8 @@ impl Edited {
         self.put_dim_id(node, dim)
     }
 
-    /// Gives links of what was renamed their names, and takes apart what is no scale any more or now becomes one. Gives
-    /// what must be attached anew; dimensions whose scale is to be made are left without a place.
+    /// Renames links, demotes datasets that are no longer scales, and promotes coordinate variables to scales. Returns
+    /// the variables and dimensions to attach again; a dimension whose scale is still to be created has no place.
     pub(super) fn change_roles(&mut self, old: &Model, new: &Model, made_up: MadeUpDims) -> Result<Attach> {
         let mut attach = Attach::default();
         let renames = changes_names(old, new) || !made_up.is_empty();
@@ -156,8 +156,8 @@ impl Edited {
         Ok(attach)
     }
 
-    /// Returns the variables that are attached anew because a scale is lost, each with the scales besides the dimensions' own
-    /// that it is attached to so far.
+    /// Returns the variables that are attached again because a scale is lost, each with its attached scales other than
+    /// those of the netCDF dimensions.
     fn attached_anew(
         &mut self,
         old: &Model,
@@ -179,7 +179,7 @@ impl Edited {
         for var in old.var_ids() {
             let Some(at) = self.vars[var.index()].as_ref().map(|place| place.at) else { continue };
             let dims = &new.var(var).dims;
-            // Another program may have attached it to a scale besides that of its dimension.
+            // Another program may have attached the dataset to a scale other than that of its dimension.
             let is_user = users.contains(&at) || dims.iter().any(|dim| lost.contains(dim));
             if is_user
                 && role(new, var).is_none()
@@ -192,7 +192,7 @@ impl Edited {
         Ok(anew)
     }
 
-    /// Takes a variable that becomes a scale out of the lists of scales besides those of its dimensions.
+    /// Removes a variable that becomes a scale from the reference lists of scales other than those of its dimensions.
     fn leave_other_scales(&mut self, new: &Model, var: VarId) -> Result<()> {
         let own = self.var(var)?.at;
         let others = self.other_scales(own, &new.var(var).dims)?.concat();
@@ -212,7 +212,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Gives links their new names. A name may still be another's that gets a new one too.
+    /// Renames links. A new name may still belong to another link that is renamed too.
     fn rename_links(&mut self, old: &Model, new: &Model) -> Result<()> {
         let mut changes: Vec<(Node, String, String)> = vec![];
         for var in old.var_ids() {
@@ -225,14 +225,14 @@ impl Edited {
             changes.push((group, link_of(old, var, was_prefixed)?, link_of(new, var, prefixed)?));
             self.var_mut(var)?.prefixed = prefixed;
             self.log(|| Before::Prefixed(var, was_prefixed));
-            // The scale keeps its variable's name.
+            // The title of a scale is the name of its variable.
             if let (Some(dim), true) = (role(new, var), role(old, var) == role(new, var)) {
                 let node = self.node(var)?;
                 self.mark_scale(node, new.var(var).name.as_bytes(), dim)?;
             }
         }
         for (number, (was, is)) in old.dims().iter().zip(new.dims()).enumerate() {
-            // A scale that is still to be made gets the new name.
+            // A scale that is still to be created gets the new name at once.
             let own = self.dims[number].as_ref().filter(|place| place.coordinate.is_none());
             let Some(has_scale) = own.filter(|_| was.name != is.name).map(|own| own.scale.is_some()) else {
                 continue;
@@ -261,12 +261,12 @@ impl Edited {
                 self.editor.rename_link(group, &was, &is)?;
             }
         }
-        // By now every name that is given up is free.
+        // All old names are free now.
         parked.iter().try_for_each(|(group, was, is)| self.editor.rename_link(*group, was, is))
     }
 
-    /// Where the order of datasets would give dimensions other ids than they have, new variables tell the id of their first
-    /// one, as the reference's do.
+    /// Stores the id of their first dimension on new variables if the order of datasets would give dimensions different
+    /// ids, as netCDF-C does.
     pub(super) fn keep_ids(&mut self, old: &Model, new: &Model) -> Result<()> {
         if old.vars().len() == new.vars().len() || !loses_ids(new) {
             return Ok(());
@@ -296,7 +296,7 @@ impl Edited {
                 if self.dims[dim.index()].as_ref().is_none_or(|dim| dim.scale.is_none()) {
                     self.make_dim(new, dim)?;
                 }
-                // What is attached anew for one of its dimensions is known to the others.
+                // The lists of these dimensions are rebuilt from the model below.
                 if anew.contains(&dim.0) {
                     continue;
                 }
@@ -321,7 +321,7 @@ impl Edited {
                     continue;
                 }
                 for (dim, number) in new.var(var).dims.iter().zip(0..) {
-                    // A dataset may have several links in a group.
+                    // A dataset with several links in a group is listed once.
                     if let Some(users) = users.get_mut(&dim.0)
                         && listed.insert((dim.0, place.at, number))
                     {
@@ -338,7 +338,7 @@ impl Edited {
             attached.insert(self.var(var)?.at, var);
         }
         for (dim, mut users) in users {
-            // A dataset may be attached to the scale besides that of its dimension.
+            // Datasets may be attached to this scale in addition to that of their dimension.
             for (at, place) in self.users(DimId(dim))?.clone() {
                 if are_scales.contains(&at) || listed.contains(&(dim, at, place)) {
                     continue;
@@ -359,7 +359,7 @@ impl Edited {
             let before = std::mem::replace(self.users(DimId(dim))?, users);
             self.log(|| Before::Users(DimId(dim), before));
         }
-        // First the sizes of all lists, then the addresses in them.
+        // First the sizes of all lists, then the addresses in the lists.
         let widths = self.widths();
         for &var in &vars {
             let (node, count) = (self.node(var)?, new.var(var).dims.len());
@@ -377,7 +377,7 @@ impl Edited {
             let mut scales = others.remove(&var).unwrap_or_default();
             scales.resize(new.var(var).dims.len(), vec![]);
             let at = self.var(var)?.at;
-            // New datasets have none.
+            // New datasets have no other scales.
             if let At::Address(_) = at {
                 let before = self.others.insert(at, scales.clone());
                 self.log(|| Before::Others(at, before));
@@ -399,7 +399,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Writes the addresses of what uses scales, where that changed.
+    /// Writes the reference lists of scales whose users changed.
     pub(super) fn list_users(&mut self) -> Result<()> {
         let size = self.widths().user()?.size as usize;
         while let Some(&dim) = self.changed_users.first() {
@@ -418,7 +418,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Whether a variable's dataset is the scale of its first dimension.
+    /// True if the dataset of a variable is the scale of its first dimension.
     fn is_scale(&self, new: &Model, var: VarId) -> bool {
         let Some(&first) = new.var(var).dims.first() else { return false };
         self.dims[first.index()].as_ref().is_some_and(|dim| dim.coordinate == Some(var))
@@ -435,7 +435,7 @@ impl Edited {
         self.put_plain(node, names::REFERENCE_LIST, datatype, list(count), bytes.to_vec())
     }
 
-    /// What uses the scale of a dimension.
+    /// Returns the datasets attached to the scale of a dimension, with the index of their dimension.
     pub(super) fn users(&mut self, dim: DimId) -> Result<&mut Vec<(At, i32)>> {
         let place = self.dims[dim.index()].get_or_insert_default();
         if place.users.is_none() {
@@ -473,7 +473,7 @@ impl Edited {
     }
 }
 
-/// All groups, a group before those in it.
+/// Returns all groups, each before its subgroups.
 fn outside_in(model: &Model) -> Vec<ferrocdf_model::GroupId> {
     let mut list = vec![ferrocdf_model::GroupId::ROOT];
     let mut next = 0;
@@ -484,7 +484,7 @@ fn outside_in(model: &Model) -> Vec<ferrocdf_model::GroupId> {
     list
 }
 
-/// Whether some coordinate variable has several dimensions, or comes before one whose dimension was defined earlier.
+/// True if some coordinate variable has several dimensions, or comes before one whose dimension was defined earlier.
 fn loses_ids(model: &Model) -> bool {
     let dims = (0..model.dims().len()).map(|dim| DimId(dim as u32));
     let mut coordinates: Vec<(VarId, DimId)> =

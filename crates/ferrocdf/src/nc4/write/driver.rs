@@ -1,4 +1,4 @@
-//! The writer as a driver: each method takes the lock and asks the state that is edited.
+//! The writer as a driver: each method locks the edited state and calls it.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::driver::{
 use crate::nc4::{NamedBlob, WholeArray, decode, has_signs_of_netcdf, hidden, padded, stored_size, trees};
 use crate::options::SpaceOptions;
 
-/// Steps of defining stay pending while this many times as many are fewer than the objects of the file: a flush takes time that
-/// grows with these.
+/// Definitions stay pending while this factor times their number is below the number of objects in the file, since the
+/// time of a flush grows with that number.
 const PENDING_SHARE: usize = 8;
 
-/// Free space of fewer bytes in a file that was created is not worth a note; sessions later may leave theirs again and
-/// again.
+/// Free space in a newly created file, in bytes, below which none is recorded at the close; in existing files all is
+/// recorded, since it may grow with each session.
 const LEFT_BY_CREATING: u64 = 64 << 10;
 
 impl Driver for Nc4Writer {
@@ -38,7 +38,7 @@ impl Driver for Nc4Writer {
             let is_external = Arc::as_ptr(&placed.blob).cast::<()>() != Arc::as_ptr(&self.blob).cast::<()>();
             return Ok(LocatedArray { array: placed.array, blob: is_external.then_some(placed.blob) });
         }
-        // What is beyond the dataset has the fill value.
+        // Elements beyond the extent of the dataset have the fill value.
         let facts = held.facts(var)?;
         let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
         let common: Vec<u64> = shape.iter().zip(&placed.array.shape).map(|(&a, &b)| a.min(b)).collect();
@@ -113,7 +113,7 @@ impl WriteDriver for Nc4Writer {
     }
 
     fn resize(&mut self, _dim: DimId, _len: u64) -> Result<Resized> {
-        // A dimension is as long as the longest dataset that lies on it; shorter datasets are padded.
+        // The length of a dimension is that of its longest dataset; shorter datasets are padded.
         Ok(Resized::Relocated)
     }
 
@@ -184,7 +184,7 @@ impl Remover for Nc4Writer {
         let held = self.held_mut();
         held.flush()?;
         let removal = held.plan_removal(model, part)?;
-        // The dimensions of a variable that stays may depend on what goes.
+        // The derived dimensions of a remaining variable may depend on the removed part.
         let made_up = held.made_up(model)?;
         let (is_attached, done) = if made_up.is_empty() {
             (true, held.remove(model, &removal))

@@ -1,4 +1,4 @@
-//! Requests that fail while definitions, removals and puts are made, and a program that goes on.
+//! Tests of failing requests during definitions, removals and puts, after which the program continues.
 
 mod made_up;
 
@@ -15,11 +15,11 @@ use crate::{Atomic, CreateOptions, File, FileMut, Format};
 
 const ROOT: GroupId = GroupId::ROOT;
 
-/// A file in memory whose requests can fail.
+/// File in memory whose requests can fail.
 struct Disk {
     memory: Arc<MemoryBlob>,
     writes: Failing<Arc<MemoryBlob>>,
-    /// Which requests to read fail.
+    /// Read requests that fail.
     reads: Mutex<Faults>,
 }
 
@@ -34,18 +34,18 @@ impl Disk {
         FileMut::append_blob(self.clone()).unwrap()
     }
 
-    /// From now on requests succeed.
+    /// Lets all further requests succeed.
     fn repair(&self) {
         self.writes.arm(Faults::default());
         *self.reads.lock().unwrap() = Faults::default();
     }
 
-    /// From now on no request to write succeeds.
+    /// Lets all further write requests fail.
     fn fill_up(&self) {
         self.writes.arm(Faults { after: 0, times: u64::MAX, torn: false });
     }
 
-    /// The file as another program finds it.
+    /// Returns the file as another program would open it.
     fn found(&self) -> File {
         File::from_bytes(self.memory.to_bytes()).unwrap()
     }
@@ -92,7 +92,7 @@ impl BlobMut for Disk {
     }
 }
 
-/// Variables `a`, `b`, `c`, `d` of four ones, twos, threes, fours.
+/// Returns a file with variables `a`, `b`, `c`, `d` of four ones, twos, threes, fours.
 fn letters() -> Vec<u8> {
     let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_dimension("x", 4).unwrap();
@@ -103,7 +103,7 @@ fn letters() -> Vec<u8> {
     file.into_bytes().unwrap().unwrap()
 }
 
-/// Names of variables with their first values.
+/// Returns the names of variables with their first values.
 fn values(file: &File) -> Vec<(String, i32)> {
     let model = file.model();
     let value = |name: &str| file.variable(name).unwrap().get_values::<i32, _>(..).unwrap()[0];
@@ -115,7 +115,7 @@ fn with_values(names: &[(&str, i32)]) -> Vec<(String, i32)> {
     names.iter().map(|&(name, value)| (name.to_string(), value)).collect()
 }
 
-/// How the program goes on after a removal that failed.
+/// Next call of the program after a failed removal.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     Put,
@@ -124,7 +124,7 @@ enum Next {
     RemoveAnother,
 }
 
-/// Removes `a` while requests fail, and goes on. True if the next call was refused until a sync.
+/// Removes `a` while requests fail, and continues. True if the next call was refused until a sync.
 fn remove_and_go_on(bytes: &[u8], (writes, reads): (Faults, Faults), next: Next) -> bool {
     let disk = Disk::new(bytes);
     let mut file = disk.open();
@@ -190,7 +190,7 @@ fn after_a_removal_that_is_half_done_nothing_goes_to_another_variable() {
 #[test]
 fn after_a_removal_the_file_is_read_again_when_that_failed_once() {
     let bytes = letters();
-    // The write that fails undoes the removal, or finishes it; without one it is done.
+    // The position of the failing write decides whether the removal is undone or finished; without one it is done.
     for next in [Next::Put, Next::Define, Next::Repeat] {
         let mut refused = 0;
         for write in [0, 2, 4, 6, 1000] {
@@ -249,7 +249,7 @@ fn text_of(disk: &Disk) -> String {
     text(&disk.found(), disk.memory.to_bytes())
 }
 
-/// Dimensions with and without coordinates, attributes of all kinds, a group and a type.
+/// Returns a file with dimensions with and without coordinates, attributes of all kinds, a group and a type.
 fn station() -> Vec<u8> {
     let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
     file.add_unlimited_dimension("time").unwrap();
@@ -279,16 +279,16 @@ fn strings(count: usize, len: usize) -> Values {
     Values::String(vec![Some(vec![b's'; len]); count])
 }
 
-/// Values that are put before, and not committed.
+/// Puts values that are not committed.
 fn put_before(file: &FileMut) {
     file.variable_mut("wide").unwrap().put_values(&[3i16; 12], ..).unwrap();
     file.variable_mut("heat").unwrap().put_values(&[13, 14, 15, 16], (2, ..)).unwrap();
 }
 
-/// So many long strings take more than what may wait in memory.
+/// Number of long strings that exceeds the limit of pending data.
 const MANY: usize = 100;
 
-/// Renames, new objects, changes of coordinates; then long strings, twice.
+/// Renames and creates objects, and changes coordinates; then sets long strings, twice.
 fn define(file: &FileMut, count: usize) {
     file.define(|model| {
         let var = |model: &ferrocdf_model::Model, name: &str| model.find_var(ROOT, name.as_bytes()).unwrap();
@@ -319,7 +319,7 @@ fn define(file: &FileMut, count: usize) {
     .unwrap();
 }
 
-/// The texts of the file before, with what was put, and with what is defined.
+/// Returns the texts of the file before, with the put values, and with the definitions.
 fn texts(bytes: &[u8], count: usize) -> [String; 3] {
     let disk = Disk::new(bytes);
     let start = text_of(&disk);
@@ -332,7 +332,7 @@ fn texts(bytes: &[u8], count: usize) -> [String; 3] {
     [start, put, text_of(&disk)]
 }
 
-/// Makes definitions while writes fail after some; the file, which has none of them.
+/// Makes definitions while all but the first `after` writes fail; returns the file, which has none of the definitions.
 fn define_without_success(bytes: &[u8], after: u64) -> (Arc<Disk>, FileMut) {
     let disk = Disk::new(bytes);
     let file = disk.open();
@@ -361,8 +361,8 @@ fn definitions_that_failed_can_be_repeated() {
     }
 }
 
-/// Makes definitions in a file while each of some requests to read fails, then again or not at all. `before` prepares the file;
-/// the texts are those of the file as it was, as `before` leaves it, and with the definitions.
+/// Makes definitions in a file while one read request fails, for each of `requests`; then again or not at all. `before`
+/// prepares the file; the texts are those of the original file, after `before`, and with the definitions.
 fn define_whichever_read_fails(
     bytes: &[u8],
     requests: u64,
@@ -412,7 +412,7 @@ fn definitions_that_failed_are_not_committed_when_they_are_aborted() {
         file.abort();
         drop(file);
         assert_eq!(text_of(&disk), put);
-        // Without an abort the last try is that of the drop.
+        // Without an abort the drop is the last attempt.
         let (disk, file) = define_without_success(&bytes, after);
         disk.fill_up();
         drop(file);
@@ -424,7 +424,7 @@ fn definitions_that_failed_are_not_committed_when_they_are_aborted() {
     }
 }
 
-/// Without the long strings, and one variable with its old name.
+/// Removes the long strings, and gives one variable its old name.
 fn change_definitions(file: &FileMut) {
     file.define(|model| {
         let groups: Vec<_> = model.group_ids().map(Owner::Group).collect();

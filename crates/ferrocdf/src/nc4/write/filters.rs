@@ -1,8 +1,8 @@
-//! From the filters of the model to those of a dataset.
+//! Conversion of the filters of the model to the filter pipeline of a dataset.
 //!
-//! Some filters learn of the data what nobody asked them for: the size of elements, the shape of chunks. The reference
-//! leaves that to the `set_local` functions of its filter plugins; here each built-in one is written out, and plugins are
-//! asked.
+//! Some filters derive parameters from the dataset: the size of elements, the shape of chunks. netCDF-C leaves this to
+//! the `set_local` functions of its filter plugins; here it is implemented for each built-in filter, and plugins are
+//! called.
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_codec::{Chain, DatasetInfo, ElementType};
@@ -13,8 +13,8 @@ use ferrocdf_model::Filter;
 use super::super::filter_rules::check_available;
 use crate::plugins;
 
-/// Checks a filter that somebody asks for: it must be there, and one that is built in must have these parameters, of which
-/// those may be missing that it learns of the data.
+/// Checks a requested filter: it must be available, and the parameters of a built-in one must be valid unless they are
+/// derived from the dataset.
 ///
 /// # Errors
 /// `ENOFILTER`, `EFILTER`.
@@ -26,7 +26,7 @@ pub fn check_filter(filter: &Filter) -> Result<()> {
     if learns { Ok(()) } else { check(&step) }
 }
 
-/// Whether a filter is there and packs with these parameters.
+/// Checks that a filter is available and can encode with these parameters.
 fn check(step: &Step) -> Result<()> {
     Chain::new(vec![step.clone()], &plugins::codecs()).check_encode()
 }
@@ -36,19 +36,19 @@ fn step_of(id: u32, params: Vec<u32>) -> Step {
     Step { id: id.into(), name, optional: id != Filter::FLETCHER32, params }
 }
 
-/// What filters learn of the data.
+/// Properties of a dataset from which filters derive parameters.
 pub(super) struct FilterInput<'a> {
-    /// The type of the elements.
+    /// Datatype of the elements.
     pub datatype: &'a Datatype,
-    /// The shape of a chunk.
+    /// Shape of a chunk.
     pub chunk: &'a [u64],
-    /// The fill value as stored, if there is one.
+    /// Encoded fill value, if there is one.
     pub fill: Option<&'a [u8]>,
-    /// Whether filters have learned it all: parameters are those of a file with data like this.
+    /// True if the filter parameters are final: they have been derived for this type and chunk shape.
     pub settled: bool,
 }
 
-/// The filters of a dataset. Those of strings and lists learn nothing.
+/// Returns the filters of a dataset. For strings and lists, plugins derive nothing.
 pub(super) fn steps(filters: &[Filter], data: &FilterInput<'_>) -> Result<Vec<Step>> {
     let mut steps = filters.iter().map(|filter| step(filter, data)).collect::<Result<Vec<_>>>()?;
     if !data.varies() && !data.settled {
@@ -57,7 +57,7 @@ pub(super) fn steps(filters: &[Filter], data: &FilterInput<'_>) -> Result<Vec<St
     Ok(steps)
 }
 
-/// Lets filters that are not built in change their parameters.
+/// Lets plugins derive their parameters (`set_local`).
 fn ask_plugins(steps: &mut [Step], data: &FilterInput<'_>) -> Result<()> {
     let codecs = plugins::codecs();
     let Some(provider) = codecs.provider() else { return Ok(()) };
@@ -71,7 +71,7 @@ fn ask_plugins(steps: &mut [Step], data: &FilterInput<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A type as filters learn of it.
+/// Describes a datatype for filters.
 fn element(datatype: &Datatype) -> ElementType {
     let mut element = ElementType {
         class: datatype.class.number(),
@@ -116,7 +116,7 @@ fn step(filter: &Filter, data: &FilterInput<'_>) -> Result<Step> {
         Filter::FLETCHER32 => params.clear(),
         Filter::SZIP if !varies => params = ferrocdf_codec::szip_params(&params, &data.info())?,
         Filter::NBIT => params = nbit(data),
-        // Chunks are moved unopened only under the same parameters, of which one is a fill value.
+        // Encoded chunks are copied only if the parameters, which include the fill value, stay the same.
         Filter::SCALE_OFFSET if data.settled => {}
         Filter::SCALE_OFFSET => params = scale_offset(&params, data)?,
         _ => {
@@ -125,7 +125,7 @@ fn step(filter: &Filter, data: &FilterInput<'_>) -> Result<Step> {
         }
     }
     let step = step_of(*id, params);
-    // Chunks may be copied as they are, packed by filters that are not there.
+    // Encoded chunks may be copied even if their filters are not available.
     if !data.settled {
         check_available(*id)?;
     }
@@ -136,7 +136,7 @@ fn step(filter: &Filter, data: &FilterInput<'_>) -> Result<Step> {
 }
 
 impl FilterInput<'_> {
-    /// Whether elements differ in length: then filters see where the elements lie, and not what they are.
+    /// True for elements of variable length: filters then see their references to the global heap, not the values.
     fn varies(&self) -> bool {
         matches!(self.datatype.class, Class::Variable { .. })
     }
@@ -145,7 +145,7 @@ impl FilterInput<'_> {
         DatasetInfo { element: element(self.datatype), chunk: self.chunk.to_vec() }
     }
 
-    /// Elements of a chunk.
+    /// Returns the number of elements of a chunk.
     fn elements(&self) -> u64 {
         self.chunk.iter().fold(1, |count, &len| count.saturating_mul(len))
     }
@@ -155,8 +155,8 @@ fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The parameters of n-bit: their count, that nothing is packed, since numbers of netCDF use all their bits, the elements of
-/// a chunk, and what a number is: class, size, byte order, precision and offset.
+/// Returns the parameters of n-bit: their number; 1 for "no compression needed", since numbers of netCDF use all their
+/// bits; the number of elements of a chunk; class, size, byte order, precision and offset of a number.
 fn nbit(data: &FilterInput<'_>) -> Vec<u32> {
     const ATOMIC: u32 = 1;
     let number = match &data.datatype.class {
@@ -173,8 +173,8 @@ fn nbit(data: &FilterInput<'_>) -> Vec<u32> {
     params
 }
 
-/// The twenty parameters that scale-offset works with: way and factor, elements of a chunk, class, size, sign and byte
-/// order of a number, that there is a fill value, and that value in numbers of four bytes.
+/// Returns the twenty parameters of scale-offset: scale type and factor, elements of a chunk, class, size, sign and
+/// byte order of a number, 1 for "has a fill value", and the fill value in words of four bytes.
 fn scale_offset(given: &[u32], data: &FilterInput<'_>) -> Result<Vec<u32>> {
     let &[way, factor, ..] = given else {
         return Err(Error::new(Code::EFILTER, "scale-offset needs two parameters: the way, and a factor"));
@@ -187,7 +187,7 @@ fn scale_offset(given: &[u32], data: &FilterInput<'_>) -> Result<Vec<u32>> {
     let (size, big) = (data.datatype.size, order == ByteOrder::Big);
     let count = small(data.elements());
     let mut params = vec![way, factor, count, class, size, signed.into(), big.into()];
-    // Without a value of its own a dataset has the one that HDF5 gives to all: zero.
+    // A dataset without a fill value of its own has that of HDF5, zero.
     params.push(1);
     let mut fill = data.fill.unwrap_or_default().to_vec();
     if big {
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(of(Filter::BLOSC, &[0, 0, 0, 0, 7, 2, 5]).params, [0, 0, 4, 16384, 7, 2, 5]);
         assert_eq!(of(Filter::SHUFFLE, &[]).params, [4]);
         assert_eq!(of(Filter::NBIT, &[]).params, [8, 1, 4096, 1, 4, 0, 32, 0]);
-        // Of numbers that were stored in fewer bits, in other chunks.
+        // Parameters of numbers with fewer bits, in other chunks.
         assert_eq!(of(Filter::NBIT, &[8, 0, 4, 1, 4, 1, 17, 3]).params, [8, 1, 4096, 1, 4, 0, 32, 0]);
         let scaled = of(Filter::SCALE_OFFSET, &[0, 3]).params;
         assert_eq!((&scaled[..9], scaled.len()), (&[0, 3, 4096, 1, 4, 0, 0, 1, 0x7cf0_0000][..], 20));
@@ -241,7 +241,7 @@ mod tests {
             (Code::EFILTER, Code::EFILTER, Code::EFILTER)
         );
         assert_eq!((wrong(307, &[77]), wrong(5555, &[1])), (Code::EFILTER, Code::ENOFILTER));
-        // Some files have this, but nobody packs so.
+        // Some files have these parameters, but no writer encodes with them.
         let data = FilterInput { datatype: &float, chunk: &[64, 64], fill: None, settled: false };
         let other = Filter { id: Filter::BITSHUFFLE, params: vec![0, 5] };
         assert_eq!(steps(&[other], &data).unwrap_err().code, Code::EFILTER);

@@ -1,11 +1,11 @@
-//! Writing: a netCDF-4 file that is made or edited, as a driver.
+//! Driver that creates or edits a netCDF-4 file.
 //!
-//! What a model says is brought to the file object by object through the HDF5 editor, as the reference would write it;
-//! objects that no model change concerns are not touched, whoever wrote them. Changes are pending in the editor until they are
-//! flushed: at the end of define mode, at a sync, at the close, and when strings or values of user-defined types are read back,
-//! which are read from the file.
+//! The changes of a model are applied to the file object by object through the HDF5 editor, as netCDF-C would write
+//! them; objects without a change in the model are not touched, regardless of their writer. Changes are pending in the
+//! editor until a flush: at the end of define mode, at a sync, at the close, and before strings or values of
+//! user-defined types are read back, which are read from the file.
 //!
-//! Not done: another fill value for a variable that is there; dimensions that become shorter.
+//! Not supported: a new fill value for an existing variable; shrinking of dimensions.
 
 mod attrs;
 mod by_length;
@@ -45,21 +45,21 @@ use undo::Before;
 use crate::driver::{Part, Written};
 use crate::{plugins, quantize};
 
-/// A netCDF-4 file that is edited.
+/// Writer of a netCDF-4 file.
 pub(crate) struct Nc4Writer {
     blob: Arc<dyn BlobMut>,
     held: Mutex<Edited>,
     skipped: Vec<String>,
 }
 
-/// Where an object is.
+/// Location of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum At {
-    /// Made in this session.
+    /// Created in this session.
     Node(Node),
-    /// In the file since it was opened.
+    /// In the file when it was opened.
     Address(Address),
-    /// In another file, which is not written.
+    /// In another file, which is only read.
     Elsewhere,
 }
 
@@ -83,83 +83,85 @@ impl At {
     }
 }
 
-/// A user-defined type.
+/// User-defined type in the file.
 struct TypePlace {
     datatype: Datatype,
-    /// It has no object in the file.
+    /// True if the file has no committed type for it.
     is_made_up: bool,
 }
 
-/// A dimension.
+/// Dimension in the file.
 #[derive(Default)]
 struct DimPlace {
-    /// Its scale; a made-up dimension of another writer's file has none.
+    /// Scale; an anonymous dimension has none.
     scale: Option<At>,
-    /// The variable that is the scale.
+    /// Variable that is the scale.
     coordinate: Option<VarId>,
-    /// What uses the scale, and which of its dimensions it is: what `REFERENCE_LIST` says. Read when it is needed.
+    /// Datasets attached to the scale, with the index of their dimension: the contents of `REFERENCE_LIST`. Read on
+    /// demand.
     users: Option<Vec<(At, i32)>>,
 }
 
-/// A variable.
+/// Variable in the file.
 struct VarPlace {
     at: At,
-    /// Whether its link has the prefix of variables that are no coordinates.
+    /// True if the link has the prefix of variables that are not coordinates.
     prefixed: bool,
-    /// The lengths of the dataset's dimensions.
+    /// Current lengths of the dimensions of the dataset.
     extent: Vec<u64>,
     facts: Option<Arc<Facts>>,
 }
 
-/// What does not change about a variable.
+/// Properties of a variable that never change.
 #[derive(Debug)]
 struct Facts {
     datatype: Datatype,
-    /// The fill value as stored, if there is one.
+    /// Encoded fill value, if there is one.
     fill: Option<Vec<u8>>,
-    /// How numbers are rounded that are written.
+    /// Quantization of written numbers.
     quantize: Option<Quantize>,
 }
 
-/// What is edited. Everything that the model has is at the position of its id, `None` while it is still to be made.
+/// State of the edited file. Objects of the model are at the index of their id; `None` if they are not created yet.
 struct Edited {
     editor: Editor,
-    /// How the file was opened.
+    /// Options with which the file was opened.
     options: OpenOptions,
-    /// Nothing was defined yet.
+    /// True if nothing was defined yet.
     fresh: bool,
     groups: Vec<Option<At>>,
     types: Vec<Option<TypePlace>>,
     dims: Vec<Option<DimPlace>>,
     vars: Vec<Option<VarPlace>>,
     classes: Vec<Class>,
-    /// Objects made in this session.
+    /// Objects created in this session.
     made: HashSet<Node>,
-    /// Arrays with chunks of which some may be pending, in the order in which they are flushed: files are the same every time.
+    /// Chunked arrays that may have pending chunks, ordered by variable so that equal calls give equal files.
     written: BTreeMap<VarId, Array>,
-    /// Chunks, by their first elements, in which each fill value has a place of its own in the global heap.
+    /// Chunks, by their first elements, in which each fill value has its own global heap objects.
     owned: HashSet<(VarId, Vec<u64>)>,
-    /// What attributes that were set hold in the global heap.
+    /// Global heap objects of attributes that were set.
     heaped: HashMap<Node, HashMap<Vec<u8>, Vec<HeapId>>>,
-    /// Whether the file does not say everything yet.
+    /// True if changes are pending.
     changed: bool,
-    /// Dimensions whose scales do not list the datasets yet that use them now (`REFERENCE_LIST`).
+    /// Dimensions whose `REFERENCE_LIST` is out of date in the file.
     changed_users: BTreeSet<u32>,
     file_ids: FileIds,
-    /// Dimensions whose scales have no id in the file (`_Netcdf4Dimid`).
+    /// Dimensions whose scales have no id in the file.
     without_id: BTreeSet<u32>,
-    /// Variables with dimensions that the file does not name.
+    /// Variables without a scale for some dimension.
     by_length: BTreeSet<VarId>,
-    /// For each dimension of datasets that were attached in this session, the scales that they are attached to besides the
-    /// dimension's own.
+    /// For each dimension of a dataset attached in this session, the attached scales other than that of the netCDF
+    /// dimension.
     others: HashMap<At, Vec<Vec<Address>>>,
-    /// Steps of defining that the file does not say yet.
+    /// Number of pending definition steps.
     steps: usize,
-    /// How long the dataset was that the write under way made longer.
+    /// Extent of the dataset before the current write extended it.
     shorter: Option<Vec<u64>>,
-    /// Values before they changed, while definitions are made.
+    /// Undo log while definitions are made.
     log: Option<Vec<Before>>,
-    /// The removal after which the file was not read again yet. Until then ids of the model may name other objects in it.
+    /// Removal after which the file was not read again yet; until then ids of the model may refer to other objects of
+    /// the file.
     removal: Option<Removed>,
 }
 
@@ -167,12 +169,12 @@ struct Edited {
 #[derive(Clone, Copy)]
 struct Removed {
     part: Part,
-    /// True if its commit can only be finished.
+    /// True if the commit can only be finished, not undone.
     is_gone: bool,
 }
 
 impl Nc4Writer {
-    /// A new file.
+    /// Creates a file.
     pub(crate) fn create(blob: Arc<dyn BlobMut>) -> Result<Nc4Writer> {
         let options =
             CreateOptions { barrier: Barrier::Order, codecs: plugins::codecs(), ..CreateOptions::default() };
@@ -183,7 +185,7 @@ impl Nc4Writer {
         Ok(Self::new(blob, edited, vec![]))
     }
 
-    /// A file that is there. `NC_ENOTNC` if it is not HDF5.
+    /// Opens an existing file. `NC_ENOTNC` if it is not HDF5.
     pub(crate) fn open(blob: Arc<dyn BlobMut>, options: OpenOptions) -> Result<(Nc4Writer, Model)> {
         let editor = Editor::open(blob.clone(), options.clone(), Barrier::Order)?;
         let mut edited = Edited { options, ..Edited::empty(editor) };
@@ -199,7 +201,7 @@ impl Nc4Writer {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finishes the last commit and reads its model; what was done since is forgotten.
+    /// Finishes the last commit and reads its model; changes since then are dropped.
     fn read_again(&mut self) -> Result<Model> {
         let held = self.held_mut();
         held.editor.resume()?;
@@ -247,7 +249,7 @@ impl Edited {
         }
     }
 
-    /// Fails after a removal until the file was read again.
+    /// Returns an error between a removal and the next reading of the file.
     fn check_ids(&self) -> Result<()> {
         if self.removal.is_none() {
             return Ok(());
@@ -257,13 +259,13 @@ impl Edited {
         Err(Error::new(Code::EIO, what))
     }
 
-    /// Finishes a commit that failed half-way: before that nothing is read from the file or changed in it.
+    /// Finishes a commit that failed half-way; required before each access to the file.
     fn ready(&mut self) -> Result<()> {
         self.check_ids()?;
         self.editor.resume()
     }
 
-    /// Forgets all that was done since the last commit.
+    /// Drops all changes since the last commit.
     fn start_again(&mut self) -> Result<()> {
         let (blob, options) = (self.editor.blob().clone(), self.options.clone());
         let editor = Editor::open(blob, options.clone(), Barrier::Order)?;
@@ -271,11 +273,12 @@ impl Edited {
         Ok(())
     }
 
-    /// Reads what the file says: its model, and what that leaves out. The ids of the model are those of the file then.
+    /// Reads the model of the file, and the reasons for skipped objects. From then on the ids of the model match the
+    /// file.
     fn read(&mut self) -> Result<(Model, Vec<String>)> {
         let file = self.editor.file().clone();
         let (content, model) = Nc4Content::read(&file, false)?;
-        // An object that the system refuses to read now must not be missing from the model from then on.
+        // An object that is unreadable now because of a system error must not be missing from the model.
         if self.removal.is_some()
             && let Some(error) = content.lost.filter(Error::is_of_system)
         {
@@ -338,7 +341,7 @@ impl Edited {
         at.node(&mut self.editor)
     }
 
-    /// What does not change about a variable.
+    /// Properties of a variable that never change.
     fn facts(&mut self, var: VarId) -> Result<Arc<Facts>> {
         let place = self.var(var)?;
         if let Some(facts) = &place.facts {
@@ -365,7 +368,7 @@ impl Edited {
         Ok(facts)
     }
 
-    /// Brings everything that is pending to the file.
+    /// Brings all pending changes to the file.
     fn flush(&mut self) -> Result<()> {
         self.ready()?;
         if !self.changed {
@@ -383,13 +386,13 @@ impl Edited {
         Ok(())
     }
 
-    /// The file with everything in it.
+    /// Flushes, and returns the file.
     fn flushed_file(&mut self) -> Result<File> {
         self.flush()?;
         Ok(self.editor.file().clone())
     }
 
-    /// The file with everything in it, and its groups.
+    /// Flushes, and returns the file and its groups.
     fn flushed_groups(&mut self) -> Result<(File, Vec<Object>)> {
         let file = self.flushed_file()?;
         let Edited { groups, editor, .. } = self;
@@ -398,7 +401,7 @@ impl Edited {
         Ok((file, groups))
     }
 
-    /// The dataset of a variable in the file with everything in it.
+    /// Flushes, and returns the file and the dataset of a variable.
     fn dataset(&mut self, var: VarId) -> Result<(File, Dataset)> {
         let file = self.flushed_file()?;
         let at = self.var(var)?.at.address(&mut self.editor)?;
@@ -407,23 +410,23 @@ impl Edited {
     }
 }
 
-/// A result of writing.
+/// Returns the result of a write.
 fn written(range_check: RangeCheck, is_relocated: bool) -> Written {
     Written { range_check, is_relocated }
 }
 
-/// Whether a file of this format keeps to the classic model.
+/// True if a file of this format keeps to the classic model.
 fn is_strict(format: Format) -> bool {
     format == Format::NETCDF4_CLASSIC
 }
 
-/// A name as a link or an attribute has it. `NC_EBADNAME` if it is not UTF-8.
+/// Returns a name for a link or attribute. `NC_EBADNAME` if it is not UTF-8.
 fn link_name(name: &[u8]) -> Result<&str> {
     let bad = || Error::new(Code::EBADNAME, format!("name \"{}\" is not UTF-8", name.escape_ascii()));
     std::str::from_utf8(name).map_err(|_| bad())
 }
 
-/// The type of a variable.
+/// Returns the type of a variable.
 fn type_of(model: &Model, var: VarId) -> Type {
     model.var(var).ty
 }

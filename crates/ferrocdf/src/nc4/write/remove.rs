@@ -1,8 +1,8 @@
-//! Taking variables, dimensions, groups and types out of a file.
+//! Removal of variables, dimensions, groups and types.
 //!
-//! A link goes, and with the last one that leads to an object the object: it is detached from what stays and gives up what
-//! it holds in the global heap, all in one commit. Then the file is read again: ids are given anew. What netCDF does
-//! not know, but the HDF5 file has, is not left with references to nothing: then nothing is removed.
+//! A link is removed, and an object with its last link: it is detached from the remaining objects, and its global heap
+//! objects are freed, all in one commit. Then the file is read again, with new ids. A removal that would leave dangling
+//! references in HDF5 objects unknown to netCDF is refused.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -26,20 +26,20 @@ use crate::nc4::walk::{number_of, place_of};
 use crate::nc4::{decode, names};
 use crate::tiles::Tiles;
 
-/// Bytes of elements that are looked through at a time.
+/// Bytes of elements that are searched at a time.
 const WINDOW: u64 = 1 << 20;
 
-/// What the removal of a part means.
+/// Plan of the removal of a part.
 pub(super) struct Removal {
     part: Part,
     gone: Gone,
-    /// The objects that nothing else leads to.
+    /// Objects without another link.
     objects: HashSet<Node>,
-    /// The model, in which coordinates that go have given their dimensions free.
+    /// Model in which removed coordinate variables are renamed, so that they no longer are coordinates.
     renamed: Model,
 }
 
-/// All of the model that goes with a part.
+/// All parts of the model that are removed with a part.
 #[derive(Default)]
 struct Gone {
     groups: BTreeSet<GroupId>,
@@ -61,7 +61,7 @@ impl Gone {
             Part::Type(ty) => drop(gone.types.insert(ty)),
             Part::Group(group) => gone.add_group(model, group),
         }
-        // They are where they are used.
+        // Types without a name exist only in the objects that use them.
         gone.types.retain(|&ty| !unnamed(ty));
         gone
     }
@@ -75,7 +75,7 @@ impl Gone {
         group.groups.iter().for_each(|&child| self.add_group(model, child));
     }
 
-    /// Checks that nothing that stays lies on a dimension, or is of a type, that goes. `NC_EINVAL` if something does.
+    /// Checks that no remaining object uses a removed dimension or type. `NC_EINVAL` if one does.
     fn check_unused(&self, model: &Model) -> Result<()> {
         let stays = |var: &VarId| !self.vars.contains(var);
         for var in model.var_ids().filter(stays) {
@@ -111,7 +111,7 @@ impl Gone {
             if let Some(attr) = attrs.iter().find(|attr| goes(attr.value.ty())) {
                 return used(name(attr.value.ty()), format!("attribute \"{}\" of {path}", attr.name));
             }
-            // One that cannot be read may be of it.
+            // An unreadable attribute may be of a removed type.
             if let Some(failure) = attrs.failure() {
                 return Err(failure.clone().at_path(path));
             }
@@ -119,7 +119,7 @@ impl Gone {
         Ok(())
     }
 
-    /// The id of a dimension once others are gone.
+    /// Returns the id of a dimension after the removal of others.
     fn id_after(&self, dim: DimId) -> DimId {
         DimId(dim.0 - self.dims.range(..dim).count() as u32)
     }
@@ -130,10 +130,10 @@ fn dimension(model: &Model, dim: DimId) -> String {
 }
 
 impl Edited {
-    /// What taking a part out of the file means, which says what `model` says. Changes nothing.
+    /// Plans the removal of a part from a file with the state of `model`. Changes nothing.
     ///
     /// # Errors
-    /// `NC_EINVAL` for what is used by what stays, `NC_EBADGRPID` for the root group.
+    /// `NC_EINVAL` if a remaining object uses a removed one, `NC_EBADGRPID` for the root group.
     pub(super) fn plan_removal(&mut self, model: &Model, part: Part) -> Result<Removal> {
         if part == Part::Group(GroupId::ROOT) {
             return Err(Error::new(Code::EBADGRPID, "the root group cannot be removed"));
@@ -175,8 +175,8 @@ impl Edited {
         Ok(Removal { part, gone, objects, renamed })
     }
 
-    /// Checks that the path of no soft link that stays goes through a link that goes: netCDF-C opens no file with a link to
-    /// nothing.
+    /// Checks that no remaining soft link leads through a removed link: netCDF-C does not open a file with a dangling
+    /// link.
     fn check_soft_links(&mut self, model: &Model, gone: &Gone, (parent, link): (Node, &str)) -> Result<()> {
         let file = self.editor.file().clone();
         let parent = (number_of(&file), self.editor.address(parent)?);
@@ -199,7 +199,7 @@ impl Edited {
         Ok(at != At::Elsewhere && objects.contains(&at.node(&mut self.editor)?))
     }
 
-    /// The group that a part lies in, and its link there.
+    /// Returns the group of a part, and the name of its link there.
     fn link_of_part(&mut self, model: &Model, part: Part) -> Result<(Node, String)> {
         let (parent, name) = match part {
             Part::Variable(var) => {
@@ -215,7 +215,7 @@ impl Edited {
         Ok((self.group(parent)?, link_name(name.as_bytes())?.to_string()))
     }
 
-    /// Checks that all that uses the scale of a dimension, which goes, goes too or is known to be on that dimension.
+    /// Checks that all users of the removed scale of a dimension are removed too, or are known to be on that dimension.
     fn check_users(&mut self, model: &Model, gone: &Gone, dim: DimId) -> Result<()> {
         let mut known = HashSet::new();
         for var in model.var_ids() {
@@ -226,7 +226,7 @@ impl Edited {
         }
         for (at, _) in self.users(dim)?.clone() {
             let at = at.address(&mut self.editor)?;
-            // Lists of others may lead to what is not there any more.
+            // Reference lists of other writers may name objects that no longer exist.
             if !known.contains(&at) && self.editor.file().object(at).is_ok() {
                 return used(
                     dimension(model, dim),
@@ -237,7 +237,7 @@ impl Edited {
         Ok(())
     }
 
-    /// Checks that the scale of a dimension holds nothing else.
+    /// Checks that the dataset of a scale has no other purpose.
     fn check_is_bare(&mut self, model: &Model, dim: DimId, scale: At) -> Result<()> {
         let at = scale.address(&mut self.editor)?;
         let object = self.editor.file().object(at)?;
@@ -248,14 +248,15 @@ impl Edited {
         used(dimension(model, dim), "the HDF5 dataset that is its scale, which netCDF does not know")
     }
 
-    /// Takes a part out of the file, which says what `model` says, and commits.
+    /// Removes a part from a file with the state of `model`, and commits.
     ///
     /// # Errors
-    /// After one the file is as it was, and this is of no use before it [starts again](Edited::start_again).
+    /// After an error the file is unchanged, and this state must [start again](Edited::start_again) before its next
+    /// use.
     pub(super) fn remove(&mut self, model: &Model, removal: &Removal) -> Result<()> {
         let Removal { part, gone, objects, renamed } = removal;
         self.changed = true;
-        // A dimension that stays gets a scale of its own.
+        // A remaining dimension gets a scale of its own.
         self.define(model, renamed)?;
         for &var in &gone.vars {
             if self.has_object(objects, self.var(var)?.at)? {
@@ -268,7 +269,7 @@ impl Edited {
         self.renumber(renamed, gone)?;
         let (parent, link) = self.link_of_part(renamed, *part)?;
         self.editor.unlink(parent, &link)?;
-        // A variable that had to make way for the name of a dimension has it to itself now.
+        // A variable whose link has a prefix because of the dimension gets its plain name.
         if let Part::Dimension(dim) = *part
             && let Some(var) = renamed.find_var(renamed.dim(dim).group, link.as_bytes())
             && self.var(var)?.prefixed
@@ -281,7 +282,7 @@ impl Edited {
         self.flush()
     }
 
-    /// Takes a variable that goes out of the lists of its dimensions.
+    /// Removes a variable from the reference lists of its dimensions.
     fn detach(&mut self, model: &Model, var: VarId) -> Result<()> {
         let own = self.var(var)?.at.address(&mut self.editor)?;
         let mut dims: BTreeSet<DimId> = model.var(var).dims.iter().copied().collect();
@@ -300,7 +301,7 @@ impl Edited {
         Ok(())
     }
 
-    /// The dimensions whose scales a dataset of the file says that it is on, whatever the model makes of that.
+    /// Returns the dimensions whose scales are in the `DIMENSION_LIST` of a dataset, independently of the model.
     fn attached(&mut self, at: Address) -> Result<Vec<DimId>> {
         let file = self.editor.file().clone();
         let list = file.object(at)?.attribute(names::DIMENSION_LIST)?;
@@ -320,9 +321,9 @@ impl Edited {
         self.editor.file().object(at)
     }
 
-    /// Gives up what an object that goes holds in the global heap, as far as it can be read.
+    /// Frees the global heap objects of a removed object, as far as it can be read.
     fn free(&mut self, node: Node) {
-        // What cannot be read stays there, in the way of nobody.
+        // Heap objects of unreadable values stay in the heap, unused.
         let _ = self.free_values(node);
         let _ = self.free_attributes(node);
     }
@@ -342,7 +343,7 @@ impl Edited {
             places(&self.editor, datatype, bytes, &mut held);
         }
         self.give_up_all(held);
-        // What lies in other files is not in this heap.
+        // Values in external files have no objects in this heap.
         if dataset.external().is_some() {
             return Ok(());
         }
@@ -351,7 +352,7 @@ impl Edited {
         match &array.layout {
             Layout::Chunked(blocks) => {
                 let shape = blocks.shape.clone();
-                // What lies beyond the borders holds fill values.
+                // Elements beyond the extent hold fill values.
                 for (len, chunk) in array.shape.iter_mut().zip(&shape) {
                     *len = len.div_ceil(*chunk).saturating_mul(*chunk);
                 }
@@ -364,7 +365,7 @@ impl Edited {
                 let all = Selection::all(&array.shape);
                 self.free_elements(&*blob, &array, datatype, all)
             }
-            // Those of virtual datasets are others'.
+            // Elements of virtual datasets belong to other datasets.
             _ => Ok(()),
         }
     }
@@ -393,7 +394,7 @@ impl Edited {
 
     fn free_attributes(&mut self, node: Node) -> Result<()> {
         let attributes = self.object(node)?.attributes()?.list;
-        // One that was a scale until now has got a list of its dimensions.
+        // A former scale has got a `DIMENSION_LIST` by the renaming.
         let list = names::DIMENSION_LIST.to_vec();
         for name in attributes.into_iter().map(|(name, _)| name).chain([list]) {
             let held = self.heap_of(node, &name)?;
@@ -404,12 +405,12 @@ impl Edited {
 
     fn give_up_all(&mut self, held: Vec<HeapId>) {
         for id in held {
-            // Elements may share a place, above all that of the fill value.
+            // Elements may share an object, above all that of the fill value; the second free fails, and is ignored.
             let _ = self.editor.heap_free(id);
         }
     }
 
-    /// Gives dimensions the ids that they have once others are gone, wherever the file tells ids.
+    /// Updates all ids of dimensions in the file to those after the removal.
     fn renumber(&mut self, model: &Model, gone: &Gone) -> Result<()> {
         if gone.dims.is_empty() {
             return Ok(());
@@ -440,14 +441,14 @@ impl Edited {
     }
 }
 
-/// Whether a path that begins in a group goes through a link of another one.
+/// True if a path from a group goes through a link of another group.
 fn goes_through(file: &File, from: Address, path: &[u8], link: ((usize, Address), &[u8])) -> bool {
     let (parent, name) = link;
     let mut end = 0;
     path.split(|&byte| byte == b'/').any(|step| {
         let before = &path[..end];
         end += step.len() + 1;
-        // A path of nothing but the slash leads to the root.
+        // The path "/" leads to the root group.
         let before = if before.is_empty() && path.starts_with(b"/") { b"/" } else { before };
         let is_there =
             || file.open_path(from, before).ok().flatten().is_some_and(|group| place_of(&group) == parent);
@@ -455,7 +456,7 @@ fn goes_through(file: &File, from: Address, path: &[u8], link: ((usize, Address)
     })
 }
 
-/// A name that nothing in a group has.
+/// Returns a name that is unused in a group.
 fn free_name(model: &Model, group: GroupId) -> Result<Name> {
     let is_free = |name: &String| {
         let name = name.as_bytes();

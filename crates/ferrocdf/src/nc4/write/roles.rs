@@ -1,4 +1,4 @@
-//! Which variables are coordinates of dimensions, and what their links are called.
+//! Coordinate variables of dimensions, and the names of links.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,18 +9,19 @@ use ferrocdf_model::{DimId, Model, VarId};
 use super::link_name;
 use crate::nc4::names;
 
-/// What is to be attached to its scales.
+/// Variables and dimensions whose attachment to scales must be written.
 #[derive(Default)]
 pub(super) struct Attach {
-    /// New variables, and those that are attached anew.
+    /// New variables, and variables to attach again.
     pub(super) vars: Vec<VarId>,
-    /// Dimensions whose list of users is made anew from the model.
+    /// Dimensions whose reference list is rebuilt from the model.
     pub(super) dims: BTreeSet<u32>,
-    /// For each dimension of some variables, scales that they stay attached to besides the dimension's own, which comes last.
+    /// For each dimension of a variable, further scales to which it stays attached; that of the netCDF dimension is
+    /// stored after them.
     pub(super) others: HashMap<VarId, Vec<Vec<Address>>>,
 }
 
-/// The dimension whose coordinate a variable is: the first of its dimensions, if that is in the same group and has the
+/// Returns the dimension of which a variable is the coordinate: its first one, if that is in the same group and has the
 /// same name.
 pub(super) fn role(model: &Model, var: VarId) -> Option<DimId> {
     let var = model.var(var);
@@ -29,26 +30,26 @@ pub(super) fn role(model: &Model, var: VarId) -> Option<DimId> {
     (dim.group == var.group && dim.name == var.name).then_some(first)
 }
 
-/// The variable that is the coordinate of a dimension.
+/// Returns the coordinate variable of a dimension.
 pub(super) fn coordinate(model: &Model, dim: DimId) -> Option<VarId> {
     let of = model.dim(dim);
     model.find_var(of.group, of.name.as_bytes()).filter(|&var| role(model, var) == Some(dim))
 }
 
-/// Whether a variable has the name of a dimension of its group whose coordinate it is not.
+/// True if a variable has the name of a dimension of its group, but is not its coordinate variable.
 pub(super) fn is_prefixed(model: &Model, var: VarId) -> bool {
     let of = model.var(var);
     role(model, var).is_none() && model.dim_in(of.group, of.name.as_bytes()).is_some()
 }
 
-/// The name of a variable's link.
+/// Returns the name of the link of a variable.
 pub(super) fn link_of(model: &Model, var: VarId, prefixed: bool) -> Result<String> {
     let name = link_name(model.var(var).name.as_bytes())?;
     let prefix = if prefixed { link_name(names::NON_COORDINATE)? } else { "" };
     Ok(format!("{prefix}{name}"))
 }
 
-/// True if variables or dimensions have other names, or there are more dimensions.
+/// True if variables or dimensions are renamed, or dimensions are added.
 pub(super) fn changes_names(old: &Model, new: &Model) -> bool {
     let vars = old.vars().iter().zip(new.vars()).any(|(old, new)| old.name != new.name);
     let dims = old.dims().iter().zip(new.dims()).any(|(old, new)| old.name != new.name);

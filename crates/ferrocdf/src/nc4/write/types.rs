@@ -1,7 +1,7 @@
-//! From the types of the model to the datatypes of HDF5.
+//! Conversion of the types of the model to datatypes of HDF5.
 //!
 //! Types of the model have the sizes and offsets of C structures in memory. In the file strings and lists have other
-//! sizes, so what follows them in a compound moves, as the HDF5 library moves it.
+//! sizes, so the offsets of the fields after them differ, as in the HDF5 library.
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::messages::datatype::{
@@ -9,7 +9,7 @@ use ferrocdf_hdf5::messages::datatype::{
 };
 use ferrocdf_model::{Atomic, Class, Endian, Field, Type};
 
-/// The version that [`Datatype::settle`] replaces.
+/// Provisional version, which [`Datatype::settle`] replaces.
 const UNSETTLED: u8 = 1;
 
 fn made(size: usize, class: Stored) -> Result<Datatype> {
@@ -46,8 +46,8 @@ fn float(size: u32, order: ByteOrder) -> Datatype {
     Datatype { version: UNSETTLED, size, class }
 }
 
-/// The datatype of numbers, most significant byte last unless said otherwise, and of a byte of text. Strings are not
-/// here: their size depends on the file.
+/// Returns the datatype of a number, little-endian by default, or of one character. Strings are not included: their
+/// size depends on the file.
 pub(super) fn atomic(atomic: Atomic, endian: Option<Endian>) -> Datatype {
     let order = if endian == Some(Endian::Big) { ByteOrder::Big } else { ByteOrder::Little };
     match atomic {
@@ -63,30 +63,30 @@ pub(super) fn atomic(atomic: Atomic, endian: Option<Endian>) -> Datatype {
     }
 }
 
-/// The numbers of an attribute that says that a dataset is a netCDF dimension: 32 bits, most significant byte first.
+/// Returns the datatype of a dimension without variable: a 32-bit big-endian float.
 pub(super) fn scale() -> Datatype {
     float(4, ByteOrder::Big)
 }
 
-/// Text of one length.
+/// Returns the datatype of text of fixed length.
 pub(super) fn text(len: u32) -> Datatype {
     let class = Stored::Text(Text { padding: Padding::NullTerminated, charset: 0 });
     Datatype { version: UNSETTLED, size: len, class }
 }
 
-/// What makes datatypes of a file with addresses of a width in bytes.
+/// Builder of datatypes for a file whose addresses have `address` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Widths {
     pub(super) address: usize,
 }
 
 impl Widths {
-    /// Bytes of a length and a place in the global heap.
+    /// Returns the size of a length and a global heap id, in bytes.
     pub(super) fn pointer(self) -> usize {
         4 + self.address + 4
     }
 
-    /// Text of any length.
+    /// Returns the datatype of variable-length text.
     pub(super) fn string(self) -> Datatype {
         let text = Some(Text { padding: Padding::NullTerminated, charset: 1 });
         let base = Box::new(integer(1, false, ByteOrder::Little));
@@ -106,12 +106,13 @@ impl Widths {
         }
     }
 
-    /// Lists of references to objects: of `DIMENSION_LIST`.
+    /// Returns the datatype of `DIMENSION_LIST`: lists of object references.
     pub(super) fn references(self) -> Result<Datatype> {
         self.list(self.reference())
     }
 
-    /// A reference to a dataset and one of its dimensions: of `REFERENCE_LIST`. It is as large as in memory.
+    /// Returns the datatype of `REFERENCE_LIST`: a reference to a dataset and the index of one of its dimensions, with
+    /// the size of the C structure.
     pub(super) fn user(self) -> Result<Datatype> {
         let member = |name: &[u8], offset, datatype| Member { name: name.to_vec(), offset, datatype };
         let members = vec![
@@ -121,7 +122,7 @@ impl Widths {
         made(self.address + 8, Stored::Compound { members })
     }
 
-    /// The datatype of a type; `known` gives those of user-defined types.
+    /// Returns the datatype of a type; `known` returns that of a user-defined type.
     pub(super) fn of(
         self,
         ty: Type,
@@ -135,7 +136,8 @@ impl Widths {
         }
     }
 
-    /// The datatype of a user-defined type. `classes` are all types of the file, for their sizes in memory.
+    /// Returns the datatype of a user-defined type. `classes` returns the class of any type of the file, for its size
+    /// in memory.
     pub(super) fn user_defined(
         self,
         class: &Class,
@@ -197,7 +199,7 @@ impl Widths {
     }
 }
 
-/// Bytes of a value in the memory of a C program.
+/// Returns the size of a value in the memory of a C program, in bytes.
 pub(super) fn memory_size(ty: Type, classes: &dyn Fn(ferrocdf_model::TypeId) -> Class) -> usize {
     match ty {
         Type::Atomic(atomic) => atomic.size(),

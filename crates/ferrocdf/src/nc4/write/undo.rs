@@ -1,5 +1,4 @@
-//! Definitions are made all or not at all: after an error the file has none of them, and the same definitions, or others, can
-//! be made.
+//! Atomic definitions: after an error the file has none of them, and the same or other definitions can be made.
 //!
 //! The editor rolls back its changes of objects; a log of earlier values restores [`Edited`].
 
@@ -11,28 +10,28 @@ use ferrocdf_model::{DimId, VarId};
 
 use super::{At, DimPlace, Edited};
 
-/// A value of [`Edited`] before it changed.
+/// Value of [`Edited`] before a change.
 pub(super) enum Before {
-    /// A dimension's scale.
+    /// Scale of a dimension.
     Dim(DimId, Option<DimPlace>),
-    /// The users of a dimension's scale, but the last one.
+    /// Users of the scale of a dimension without the last one.
     OneUserLess(DimId),
-    /// The users of a dimension's scale.
+    /// Users of the scale of a dimension.
     Users(DimId, Vec<(At, i32)>),
-    /// A dimension whose scale does not say its id.
+    /// Dimension whose scale has no id in the file.
     WithoutId(u32),
-    /// A variable with dimensions that the file does not name.
+    /// Variable without a scale for some dimension.
     ByLength(VarId),
-    /// The other scales that a dataset is attached to, if they were known.
+    /// Further scales to which a dataset is attached, if they were known.
     Others(At, Option<Vec<Vec<Address>>>),
-    /// Whether a variable's link has the prefix of variables that are no coordinates.
+    /// True if the link of a variable has the prefix of variables that are not coordinates.
     Prefixed(VarId, bool),
-    /// What an attribute holds in the global heap, if that was known.
+    /// Global heap objects of an attribute, if they were known.
     Heaped(Node, Vec<u8>, Option<Vec<HeapId>>),
 }
 
 impl Edited {
-    /// Makes definitions; after an error, none of them.
+    /// Runs `define`; after an error, undoes all of its definitions.
     pub(super) fn all_or_nothing(&mut self, define: impl FnOnce(&mut Edited) -> Result<()>) -> Result<()> {
         let lens = (self.groups.len(), self.types.len(), self.dims.len(), self.vars.len());
         self.editor.set_savepoint();
@@ -86,7 +85,7 @@ impl Edited {
         }
     }
 
-    /// Logs a value that is about to change or has changed, while definitions are made.
+    /// Logs the former value of a change, while definitions are made.
     pub(super) fn log(&mut self, before: impl FnOnce() -> Before) {
         if let Some(log) = &mut self.log {
             log.push(before());

@@ -1,4 +1,4 @@
-//! From values to elements as the file has them. What has no fixed size goes to the global heap.
+//! Encoding of values as stored elements. Values of variable length go to the global heap.
 
 use std::collections::HashSet;
 
@@ -15,11 +15,11 @@ fn wrong(what: &str) -> Error {
     Error::new(Code::EBADTYPE, format!("the values are not {what}"))
 }
 
-/// Puts values into a file.
+/// Encoder of values.
 pub(super) struct Encoder<'a> {
     pub(super) editor: &'a mut Editor,
     pub(super) sizes: Sizes,
-    /// The objects of the global heap that were made.
+    /// Global heap objects created so far.
     pub(super) made: Vec<HeapId>,
 }
 
@@ -29,13 +29,13 @@ impl<'a> Encoder<'a> {
         Encoder { editor, sizes, made: vec![] }
     }
 
-    /// Values side by side as elements of a datatype. After an error nothing is left of them in the global heap.
+    /// Encodes values as consecutive elements of a datatype. After an error their global heap objects are freed.
     pub(super) fn all(&mut self, datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
         let mut into = Vec::with_capacity(values.len().saturating_mul(datatype.size as usize));
         let before = self.made.len();
         if let Err(error) = self.list(datatype, values, &mut into) {
             for id in self.made.split_off(before) {
-                // What cannot be freed stays there, in the way of nobody.
+                // An object that cannot be freed stays in the heap, unused.
                 let _ = self.editor.heap_free(id);
             }
             return Err(error);
@@ -77,7 +77,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// One element.
+    /// Encodes one element.
     fn value(&mut self, datatype: &Datatype, value: &Value, into: &mut Vec<u8>) -> Result<()> {
         match (&datatype.class, value) {
             (Class::Compound { members }, Value::Compound(fields)) if members.len() == fields.len() => {
@@ -127,13 +127,13 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Appends an element with nothing in the global heap: an empty list, or a string that does not exist.
+    /// Appends an element without a global heap object: an empty list, or a null string.
     fn empty(&self, into: &mut Vec<u8>) -> Result<()> {
         VariableElement::empty(self.sizes).append_to(into)
     }
 
-    /// Gives an element places of its own in the global heap, for what it shares with the one that it is a copy of: two
-    /// that share a place would lose it together.
+    /// Replaces the global heap objects of an element, which it shares with the one that it is a copy of, by copies:
+    /// freeing one element would free the objects of both.
     pub(super) fn own(&mut self, datatype: &Datatype, element: &mut [u8]) -> Result<()> {
         if !datatype.has_pointers() {
             return Ok(());
@@ -164,7 +164,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// `count` elements in the global heap.
+    /// Appends an element that refers to `count` elements in a new global heap object.
     fn pointer(&mut self, count: usize, bytes: &[u8], into: &mut Vec<u8>) -> Result<()> {
         let count = u32::try_from(count)
             .map_err(|_| Error::new(Code::ERANGE, format!("a list of {count} elements")))?;
@@ -178,7 +178,7 @@ impl<'a> Encoder<'a> {
         ObjectReference { sizes: self.sizes, object: Some(at) }.append_to(into)
     }
 
-    /// For each dimension an element that is a list of references to scales.
+    /// Encodes, for each dimension, an element that is a list of references to scales.
     pub(super) fn references(&mut self, dims: &[Vec<Address>]) -> Result<Vec<u8>> {
         let mut into = vec![];
         for scales in dims {
@@ -194,7 +194,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Numbers as elements of a datatype.
+/// Encodes numbers as elements of a datatype.
 fn numbers(datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
     let number = datatype.number().ok_or_else(|| wrong("of the type that is stored"))?;
     if number.decoder.is_some() {
@@ -208,12 +208,13 @@ fn numbers(datatype: &Datatype, values: &Values) -> Result<Vec<u8>> {
     Ok(blob.to_bytes())
 }
 
-/// The places in the global heap that elements side by side hold, and those held in turn by what lies there, once each.
+/// Appends the global heap objects of consecutive elements, and the objects referenced from there, each nested one
+/// once.
 pub(super) fn places(editor: &Editor, datatype: &Datatype, bytes: &[u8], into: &mut Vec<HeapId>) {
     find_places(editor, datatype, bytes, into, &mut HashSet::new());
 }
 
-/// Looks into each place once: many may lead to the same one.
+/// Searches each object once: several references may lead to the same object.
 fn find_places(
     editor: &Editor,
     datatype: &Datatype,

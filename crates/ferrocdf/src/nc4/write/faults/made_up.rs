@@ -1,19 +1,19 @@
-//! Requests that fail while made-up dimensions become scales.
+//! Tests of failing requests while anonymous dimensions get scales.
 
 use ferrocdf_model::{DimId, Model};
 
 use super::*;
 
-/// Datasets that name none, some, or all of their scales.
+/// File with datasets that name none, some, or all of their scales.
 const FOREIGN: &[u8] = include_bytes!("../../../../tests/data/unscaled.h5");
 
-/// The made-up dimension of a variable.
+/// Returns the anonymous dimension of a variable.
 fn made_up(model: &Model, var: &str) -> DimId {
     let dims = &model.var(model.find_var_at(var.as_bytes()).unwrap()).dims;
     *dims.iter().find(|&&dim| model.dim(dim).name.to_string().starts_with("phony_dim_")).unwrap()
 }
 
-/// A made-up dimension with another name, a new dimension, a new variable, and a string that is as long as asked for.
+/// Renames an anonymous dimension, and adds a dimension, a variable, and a string of length `len`.
 fn define(file: &FileMut, len: usize) {
     file.define(|model| {
         let dim = made_up(model, "k/line");
@@ -25,7 +25,7 @@ fn define(file: &FileMut, len: usize) {
     .unwrap();
 }
 
-/// The file after the definitions, and after an edit that makes no scales.
+/// Returns the texts of the file after the definitions, and after an edit that creates no scales.
 fn texts(len: usize) -> [String; 2] {
     let disk = Disk::new(FOREIGN);
     let file = disk.open();
