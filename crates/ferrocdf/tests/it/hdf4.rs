@@ -116,8 +116,8 @@ fn a_granule_in_a_slow_store_opens_in_8_rounds() {
     let opening = store.take_traffic();
     assert!(opening.rounds <= 8, "{opening:?} for {} bytes", bytes.len());
     // The chunk tables of all datasets are asked for together, and so are the headers of all chunks.
-    let stored = |var: Variable<'_>| var.storage().map(|storage| storage.chunks.unwrap().stored);
-    let chunks: Result<Vec<u64>> = file.for_each_variable(stored).into_iter().collect();
+    let stored = |var: ferrocdf::Variable<'_>| var.storage().map(|storage| storage.chunks.unwrap().stored);
+    let chunks: ferrocdf::Result<Vec<u64>> = file.for_each_variable(stored).into_iter().collect();
     assert_eq!(chunks.unwrap(), [30; 40]);
     let counting = store.take_traffic();
     assert!(counting.rounds <= 4, "{counting:?}");
