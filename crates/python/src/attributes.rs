@@ -1,5 +1,6 @@
 //! Attributes of groups and variables.
 
+use ferrocdf::model::Name;
 use ferrocdf::{File, FileMut, Owner, Result, Values};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -91,4 +92,15 @@ pub(crate) fn remove<O: HasAttributes>(py: Python<'_>, of: &Handle<O>, name: &st
         return Err(PyKeyError::new_err(name.to_string()));
     }
     of.write(py, |file, id| id.remove(file, name))
+}
+
+/// Gives an attribute another name. Its place among the attributes and its type stay.
+pub(crate) fn rename<O: HasAttributes>(py: Python<'_>, of: &Handle<O>, name: &str, to: &str) -> PyResult<()> {
+    if !names(py, of)?.iter().any(|known| known == name) {
+        return Err(PyKeyError::new_err(name.to_string()));
+    }
+    of.write(py, |file, id| {
+        let to = Name::new(to)?;
+        file.define(|model| model.rename_attr(id.owner(), name, to))
+    })
 }

@@ -181,6 +181,10 @@ impl Group {
         attributes::remove(py, &self.0, name)
     }
 
+    fn _rename_attribute(&self, py: Python<'_>, name: &str, to: &str) -> PyResult<()> {
+        attributes::rename(py, &self.0, name, to)
+    }
+
     fn _create_group(&self, py: Python<'_>, name: &str) -> PyResult<Group> {
         self.0.make(py, |file, id| Ok(writable(file, id)?.add_group(name)?.id())).map(Group)
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf::{Code, Error, ErrorKind, File, FileMut, Model, Result};
+use ferrocdf::{Code, Error, ErrorKind, File, FileMut, Model, Result, SpaceOptions};
 use pyo3::prelude::*;
 
 use crate::errors::exception;
@@ -184,6 +184,21 @@ impl OpenFile {
     /// Commits what was written.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         self.write(py, None, FileMut::sync).map(|(done, _)| done)
+    }
+
+    /// Sets whether elements that are never written hold fill values, for all variables there are and those to come.
+    fn set_fill(&self, py: Python<'_>, fill: bool) -> PyResult<()> {
+        self.write(py, None, |file| file.set_no_fill(!fill)).map(|(done, _)| done)
+    }
+
+    /// Aligns what a netCDF-4 file stores from now on: pieces of at least `threshold` bytes begin at multiples of `alignment` bytes.
+    fn set_alignment(&self, py: Python<'_>, threshold: u64, alignment: u64) -> PyResult<()> {
+        let space = SpaceOptions { threshold, alignment, ..SpaceOptions::default() };
+        let done = self.write(py, None, |file| {
+            file.set_space(&space);
+            Ok(())
+        });
+        done.map(|(done, _)| done)
     }
 
     /// Looks for what another process has written since.

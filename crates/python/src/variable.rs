@@ -138,6 +138,10 @@ impl Variable {
         attributes::remove(py, &self.0, name)
     }
 
+    fn _rename_attribute(&self, py: Python<'_>, name: &str, to: &str) -> PyResult<()> {
+        attributes::rename(py, &self.0, name, to)
+    }
+
     /// The shape of the chunks; None for a variable that is stored as one run of bytes.
     #[getter]
     fn chunks<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, pyo3::types::PyTuple>>> {
@@ -168,6 +172,12 @@ impl Variable {
             values => to_attribute(py, &model, values),
         };
         fill.as_ref().map(as_bytes).transpose()
+    }
+
+    /// False if elements that were never written are undefined.
+    #[getter]
+    fn fill(&self, py: Python<'_>) -> PyResult<bool> {
+        self.0.read(py, |file, id| Ok(file.look(|model| !model.var(id).storage.no_fill)))
     }
 
     /// The byte order of stored numbers, "little" or "big"; "native" where it is left to the format.

@@ -1,0 +1,500 @@
+"""Datasets and groups."""
+
+import os
+import posixpath
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .. import _ferrocdf
+from .._errors import Error
+from .._objects import open as open_dataset
+from . import _settings, _types
+from ._attributes import HasAttributes
+from ._constants import ALIASES, DATA_MODELS, DISK_FORMATS, KINDS
+from ._dimension import Dimension, find_dimension
+from ._errors import cannot_open, raised_as
+from ._text import encoded
+from ._types import CompoundType, EnumType, VLType
+from ._variable import Variable
+
+#: The numbers of data models in the words of ``ncgen -k``.
+_NCGEN_KINDS = {"NETCDF4": 4, "NETCDF4_CLASSIC": 7, "NETCDF3_CLASSIC": 3, "NETCDF3_64BIT_OFFSET": 6, "NETCDF3_64BIT_DATA": 5}
+
+
+def _inner(group):
+    """Returns the groups inside a group, at any depth."""
+    for each in group.groups.values():
+        yield each
+        yield from _inner(each)
+
+
+class _Container(HasAttributes):
+    """What datasets and groups have in common."""
+
+    __slots__ = (
+        "_ferrocdf",
+        "groups",
+        "dimensions",
+        "variables",
+        "cmptypes",
+        "vltypes",
+        "enumtypes",
+        "data_model",
+        "file_format",
+        "disk_format",
+        "parent",
+        "keepweakref",
+        "auto_complex",
+        "_ncstring_attrs__",
+        "__weakref__",
+    )
+
+    def _fill(self, exists):
+        """Sets the dictionaries of what the group holds."""
+        native = self._ferrocdf
+        self._set(cmptypes={}, vltypes={}, enumtypes={}, dimensions={}, variables={}, groups={})
+        if not exists:
+            return
+        cmptypes, vltypes, enumtypes = _types.of_group(self)
+        self._set(cmptypes=cmptypes, vltypes=vltypes, enumtypes=enumtypes)
+        for name, *_ in native._dimensions():
+            self.dimensions[name] = Dimension(self, name, exists=True)
+        for name, found in native.variables.items():
+            made = Variable._of(self, found)
+            if made is not None:
+                self.variables[name] = made
+        if self.data_model == "NETCDF4":
+            for name in native.groups:
+                self.groups[name] = Group(self, name, exists=True)
+
+    @property
+    def _group(self):
+        return self
+
+    def _root(self):
+        """Returns the dataset."""
+        return self if self.parent is None else self.parent._root()
+
+    @property
+    def name(self):
+        """The name of the group; "/" of the dataset."""
+        return self._ferrocdf.name
+
+    @name.setter
+    def name(self, value):
+        raise AttributeError("name cannot be altered")
+
+    @property
+    def path(self):
+        """The path in the dataset."""
+        return self._ferrocdf.path
+
+    def __getitem__(self, elem):
+        path, name = posixpath.split(posixpath.normpath(elem))
+        group = self
+        for part in path.split("/"):
+            group = group.groups[part] if part else group
+        for found in (group.groups, group.variables):
+            if name in found:
+                return found[name]
+        raise IndexError(f"{name} not found in {group.path}")
+
+    def __iter__(self):
+        raise TypeError("Dataset is not iterable. Consider iterating on Dataset.variables.")
+
+    def __contains__(self, key):
+        raise TypeError(
+            "Dataset does not support membership operations. Perhaps try 'varname in dataset.variables' or 'dimname in dataset.dimensions'."
+        )
+
+    def __str__(self):
+        lines = [f"<class 'netCDF4.{type(self).__name__}'>"]
+        if self.parent is None:
+            lines.append(f"root group ({self.data_model} data model, file format {self.disk_format}):")
+        else:
+            lines.append(f"group {self.path}:")
+        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        dimensions = (f"{name}({len(dim)})" for name, dim in self.dimensions.items())
+        variables = (f"{var.dtype} {name}({', '.join(var.dimensions)})" for name, var in self.variables.items())
+        lines.append(f"    dimensions(sizes): {', '.join(dimensions)}")
+        lines.append(f"    variables(dimensions): {', '.join(variables)}")
+        lines.append(f"    groups: {', '.join(self.groups)}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def createDimension(self, dimname, size=None):
+        """Defines a dimension; None and 0 make one that grows."""
+        self.dimensions[dimname] = Dimension(self, dimname, size=size)
+        return self.dimensions[dimname]
+
+    def renameDimension(self, oldname, newname):
+        """Gives a dimension another name."""
+        if oldname not in self.dimensions:
+            raise KeyError(f"{oldname} not a valid dimension name")
+        with raised_as():
+            self._ferrocdf._rename_dimension(oldname, newname)
+        dim = self.dimensions.pop(oldname)
+        dim._name = newname
+        self.dimensions[newname] = dim
+
+    def createCompoundType(self, datatype, datatype_name):
+        """Defines a compound type of a structured data type. Types of its fields must exist."""
+        self.cmptypes[datatype_name] = CompoundType(self, datatype, datatype_name)
+        return self.cmptypes[datatype_name]
+
+    def createVLType(self, datatype, datatype_name):
+        """Defines a type of lists of a data type."""
+        self.vltypes[datatype_name] = VLType(self, datatype, datatype_name)
+        return self.vltypes[datatype_name]
+
+    def createEnumType(self, datatype, datatype_name, enum_dict):
+        """Defines an enumeration of an integer type with the values of a dictionary."""
+        self.enumtypes[datatype_name] = EnumType(self, datatype, datatype_name, enum_dict)
+        return self.enumtypes[datatype_name]
+
+    def createVariable(self, varname, datatype, dimensions=(), *args, **kwargs):
+        """Defines a variable, and the groups of its path.
+
+        datatype: a data type of NumPy, `str`, or a type of the dataset. dimensions: names or dimensions, slowest first. The others are those
+        of ``Variable``: compression ("zlib", "szip", "zstd", "bzip2", "blosc_lz4", …), zlib, complevel, shuffle, szip_coding,
+        szip_pixels_per_block, blosc_shuffle, fletcher32, contiguous, chunksizes, endian, least_significant_digit, significant_digits,
+        quantize_mode, fill_value (False leaves elements undefined, "default" writes the usual value as an attribute), chunk_cache.
+        """
+        path, name = posixpath.split(posixpath.normpath(varname))
+        group = self.createGroup(path) if path else self
+        if isinstance(dimensions, (str, bytes, Dimension)):
+            dimensions = (dimensions,)
+        dimensions = tuple(find_dimension(group, dim) if isinstance(dim, (str, bytes)) else dim for dim in dimensions)
+        group.variables[name] = Variable(group, name, datatype, dimensions, *args, **kwargs)
+        return group.variables[name]
+
+    def renameVariable(self, oldname, newname):
+        """Gives a variable another name."""
+        if oldname not in self.variables:
+            raise KeyError(f"{oldname} not a valid variable name")
+        with raised_as():
+            self.variables[oldname]._ferrocdf.rename(newname)
+        var = self.variables.pop(oldname)
+        var._set(_name=newname)
+        self.variables[newname] = var
+
+    def createGroup(self, groupname):
+        """Returns the group of a path; groups that do not exist are defined."""
+        group = self
+        for part in posixpath.normpath(groupname).split("/"):
+            if not part:
+                continue
+            if part not in group.groups:
+                group.groups[part] = Group(group, part)
+            group = group.groups[part]
+        return group
+
+    def renameGroup(self, oldname, newname):
+        """Gives a group another name."""
+        if oldname not in self.groups:
+            raise KeyError(f"{oldname} not a valid group name")
+        with raised_as():
+            self.groups[oldname]._ferrocdf._rename(newname)
+        self.groups[newname] = self.groups.pop(oldname)
+
+    def _all_variables(self):
+        """Returns the variables of this group and all in it."""
+        for group in (self, *_inner(self)):
+            yield from group.variables.values()
+
+    def set_auto_chartostring(self, value):
+        """Calls ``Variable.set_auto_chartostring`` of all variables that there are, in inner groups too."""
+        for var in self._all_variables():
+            var.set_auto_chartostring(value)
+
+    def set_auto_maskandscale(self, value):
+        """Calls ``Variable.set_auto_maskandscale`` of all variables that there are, in inner groups too."""
+        for var in self._all_variables():
+            var.set_auto_maskandscale(value)
+
+    def set_auto_mask(self, value):
+        """Calls ``Variable.set_auto_mask`` of all variables that there are, in inner groups too."""
+        for var in self._all_variables():
+            var.set_auto_mask(value)
+
+    def set_auto_scale(self, value):
+        """Calls ``Variable.set_auto_scale`` of all variables that there are, in inner groups too."""
+        for var in self._all_variables():
+            var.set_auto_scale(value)
+
+    def set_always_mask(self, value):
+        """Calls ``Variable.set_always_mask`` of all variables that there are, in inner groups too."""
+        for var in self._all_variables():
+            var.set_always_mask(value)
+
+    def set_ncstring_attrs(self, value):
+        """Switches whether text attributes get the type `string`, for this group, all in it, and their variables."""
+        for group in (self, *_inner(self)):
+            group._set(_ncstring_attrs__=bool(value))
+            for var in group.variables.values():
+                var.set_ncstring_attrs(value)
+
+    def get_variables_by_attributes(self, **kwargs):
+        """Returns the variables of this group whose attributes have these values, or for which functions of the values are true.
+
+        A function is given None where a variable has no such attribute.
+        """
+
+        def fits(var, name, wanted):
+            if callable(wanted):
+                return wanted(getattr(var, name, None)) is not False
+            return hasattr(var, name) and getattr(var, name) == wanted
+
+        return [var for var in self.variables.values() if kwargs and all(fits(var, *pair) for pair in kwargs.items())]
+
+    def has_blosc_filter(self):
+        """True: the filter is part of the engine."""
+        return True
+
+    def has_zstd_filter(self):
+        """True: the filter is part of the engine."""
+        return True
+
+    def has_bzip2_filter(self):
+        """True: the filter is part of the engine."""
+        return True
+
+    def has_szip_filter(self):
+        """True: the filter is part of the engine."""
+        return True
+
+
+class Dataset(_Container):
+    """An open dataset, which is its root group too.
+
+    filename: a path or a URL. mode: "r" reads; "w" makes a new dataset in place of an old one; "x" makes one that does not exist yet; "a" and
+    "r+" read and change one, and make it if there is none. An "s" behind them says that another process uses the file too.
+    clobber: False for mode "w" as "x". format: the data model of a new dataset.
+    diskless: True keeps it in memory; persist: True writes it to the path when it is closed.
+    keepweakref: True lets variables and dimensions not keep the dataset open.
+    memory: with mode "r" the bytes of a dataset; with mode "w" any number, and ``close`` returns the bytes.
+    encoding: that of the path. auto_complex: True for complex numbers as pairs of numbers.
+    parallel, comm, info: MPI, which is not there.
+    """
+
+    __slots__ = ("_opened", "_inmemory", "_persist", "_no_fill", "_scratch")
+
+    def __init__(
+        self,
+        filename,
+        mode="r",
+        clobber=True,
+        format="NETCDF4",
+        diskless=False,
+        persist=False,
+        keepweakref=False,
+        memory=None,
+        encoding=None,
+        parallel=False,
+        comm=None,
+        info=None,
+        auto_complex=False,
+        **kwargs,
+    ):
+        path = _path(filename, encoding)
+        if memory is not None and mode not in ("r", "w"):
+            raise ValueError("if memory kwarg specified, mode must be 'r' or 'w'")
+        if parallel:
+            raise ValueError("parallel mode requires MPI enabled netcdf-c")
+        given, mode = mode, mode.replace("r+", "a")
+        if mode == "x":
+            mode, clobber = "w", False
+        if mode in ("a", "as") and not os.path.exists(path):
+            mode = mode.replace("a", "w")
+        if mode not in ("r", "rs", "w", "ws", "a", "as"):
+            raise ValueError(f"mode must be 'w', 'x', 'r', 'a' or 'r+', got '{given}'")
+        format = ALIASES.get(format, format)
+        if mode[0] == "w" and format not in KINDS:
+            raise ValueError("unrecognized format requested")
+        is_made_in_memory = mode[0] == "w" and memory is not None
+        self._set(_opened=path, _scratch=None, _no_fill=False, _inmemory=is_made_in_memory)
+        self._set(_persist=bool(mode[0] == "w" and diskless and persist and not is_made_in_memory))
+        try:
+            native = self._open(path, mode, clobber, format, diskless, memory)
+        except Error as error:
+            raise cannot_open(error, path) from error
+        model = DATA_MODELS[native.format]
+        self._set(
+            _ferrocdf=native,
+            data_model=model,
+            file_format=model,
+            disk_format=DISK_FORMATS[native.container],
+            parent=None,
+            keepweakref=bool(keepweakref),
+            auto_complex=bool(auto_complex),
+            _ncstring_attrs__=False,
+        )
+        if mode[0] != "r" and native.container == "HDF5" and _settings.get_alignment()[1] > 0:
+            native._file.set_alignment(*_settings.get_alignment())
+        self._fill(exists=True)
+
+    def _open(self, path, mode, clobber, format, diskless, memory):
+        """Returns the dataset of the engine."""
+        is_in_memory = memory is not None or diskless
+        if mode[0] == "w":
+            if diskless and not clobber and os.path.exists(path):
+                raise Error(f"{path}: exists already", 17)
+            return open_dataset(None if is_in_memory else path, "w" if clobber or is_in_memory else "x", kind=KINDS[format])
+        if memory is not None:
+            return open_dataset(bytes(memory))
+        if mode[0] == "a" and diskless:
+            # Changes go to a copy, and are lost with it.
+            self._set(_scratch=tempfile.TemporaryDirectory())
+            path = _copy(path, self._scratch.name)
+        elif diskless:
+            return open_dataset(Path(path).read_bytes() if os.path.isfile(path) else path)
+        if mode[0] == "a":
+            return open_dataset(path, "a")
+        return open_dataset(path, shared=mode == "rs")
+
+    def filepath(self, encoding=None):
+        """Returns the path or the URL that was opened."""
+        path = self._root()._opened
+        return path if encoding is None else os.fsencode(path).decode(encoding)
+
+    def isopen(self):
+        """True until ``close``."""
+        return not self._root()._ferrocdf.closed
+
+    @property
+    def _isopen(self):
+        return int(self.isopen())
+
+    def close(self):
+        """Closes the dataset; what was written is committed. Returns the bytes of one that was made with `memory`."""
+        if not self.isopen():
+            raise RuntimeError("NetCDF: Not a valid ID")
+        with raised_as():
+            if not (self._inmemory or self._persist):
+                self._ferrocdf.close()
+            else:
+                made = self._ferrocdf.to_bytes()
+                if self._inmemory:
+                    return memoryview(made)
+                Path(self._opened).write_bytes(made)
+        if self._scratch is not None:
+            self._scratch.cleanup()
+
+    def __del__(self):
+        # Nobody can be told of an error; the engine says those of commits.
+        try:
+            if self.isopen():
+                self.close()
+        except Exception:
+            pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def sync(self):
+        """Commits what was written. Of a dataset that is read it looks for records that another process has written since."""
+        native = self._root()._ferrocdf
+        with raised_as():
+            if native.mode == "r":
+                native.refresh()
+            else:
+                native.sync()
+
+    def set_fill_on(self):
+        """Lets elements that are never written hold fill values."""
+        self._set_fill(True)
+
+    def set_fill_off(self):
+        """Leaves elements that are never written undefined: of classic files those of all variables, of others those of new variables."""
+        self._set_fill(False)
+
+    def _set_fill(self, fill):
+        root = self._root()
+        if root._ferrocdf.mode == "r":
+            raise RuntimeError("NetCDF: Write to read only")
+        if self.data_model.startswith("NETCDF3"):
+            with raised_as():
+                root._ferrocdf._file.set_fill(fill)
+        root._set(_no_fill=not fill)
+
+    @staticmethod
+    def fromcdl(cdlfilename, ncfilename=None, mode="a", format="NETCDF4"):
+        """Makes a dataset of the text of a file in CDL, and opens it."""
+        source = Path(cdlfilename)
+        target = source.with_suffix(".nc") if ncfilename is None else Path(ncfilename)
+        format = ALIASES.get(format, format)
+        if format not in _NCGEN_KINDS:
+            raise ValueError("illegal format requested")
+        if not source.exists():
+            raise FileNotFoundError(source)
+        if target.exists():
+            raise FileExistsError(target)
+        command = ["ncgen", f"-knc{_NCGEN_KINDS[format]}", "-o", str(target), str(source)]
+        failed = _ferrocdf.run_tool(command)
+        if failed:
+            raise subprocess.CalledProcessError(failed, command)
+        return Dataset(target, mode=mode)
+
+    def tocdl(self, coordvars=False, data=False, outfile=None):
+        """Returns the dataset as CDL, or writes it to a file.
+
+        coordvars: True for the values of coordinates; data: True for those of all variables.
+        """
+        self.sync()
+        options = "-cs" if coordvars else "-s"
+        with raised_as():
+            text = _ferrocdf.dump([options if data else options + "h", self.filepath()]).decode("utf-8", "surrogateescape")
+        if outfile is None:
+            return text
+        Path(outfile).write_text(text, encoding="utf-8", errors="surrogateescape")
+        return None
+
+
+class Group(Dataset):
+    """A group of a dataset; use ``Dataset.createGroup``."""
+
+    __slots__ = ()
+
+    def __init__(self, parent, name, **kwargs):
+        exists = kwargs.get("exists", False)
+        if not exists:
+            with raised_as():
+                parent._ferrocdf.create_group(name)
+        self._set(
+            _ferrocdf=parent._ferrocdf.groups[name],
+            parent=parent,
+            data_model=parent.data_model,
+            file_format=parent.file_format,
+            disk_format=parent.disk_format,
+            keepweakref=parent.keepweakref,
+            auto_complex=parent.auto_complex,
+            _ncstring_attrs__=parent._ncstring_attrs__,
+        )
+        self._fill(exists)
+
+    def close(self):
+        """Raises `OSError`: a dataset is closed as a whole."""
+        raise OSError("cannot close a `Group` (only applies to Dataset)")
+
+    def __del__(self):
+        # The dataset stays open.
+        pass
+
+
+def _path(filename, encoding):
+    """Returns a path as Python names files: bytes that are no text in the encoding of the system are surrogates."""
+    name = os.fspath(filename) if isinstance(filename, os.PathLike) else filename
+    if isinstance(name, bytes):
+        return os.fsdecode(name)
+    return str(name) if encoding is None else os.fsdecode(encoded(str(name), encoding))
+
+
+def _copy(path, folder):
+    target = Path(folder, Path(path).name)
+    target.write_bytes(Path(path).read_bytes())
+    return str(target)
