@@ -35,7 +35,7 @@ mod _ferrocdf {
     #[pymodule_export]
     use super::open_file::OpenFile;
     #[pymodule_export]
-    use super::tools::{copy, dump, facts, run_tool};
+    use super::tools::{copy, dump, dump_as_reference, facts, run_tool};
     #[pymodule_export]
     use super::variable::Variable;
 }

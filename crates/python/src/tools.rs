@@ -1,6 +1,7 @@
 //! The command-line tools, which the package brings along, as commands and as functions.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 
 use ferrocdf::{Code, Error, ErrorKind, OpenOptions, Result};
@@ -19,10 +20,22 @@ pub(crate) fn run_tool(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// Returns what `ferrocdf dump` prints with these arguments, the last of which is the dataset.
 #[pyfunction]
 pub(crate) fn dump(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<Vec<u8>> {
+    printed(py, "dump", arguments, ncdump::dump)
+}
+
+/// Returns what `ncdump` prints with these arguments: as `dump`, with names as netCDF-C escapes them.
+#[pyfunction]
+pub(crate) fn dump_as_reference(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<Vec<u8>> {
+    printed(py, "ncdump", arguments, ncdump::main)
+}
+
+/// A tool with its arguments, where it prints, and where it says what failed; returns its exit code.
+type Tool = fn(Vec<OsString>, &mut dyn Write, &mut dyn Write) -> i32;
+
+fn printed(py: Python<'_>, name: &str, arguments: Vec<OsString>, tool: Tool) -> PyResult<Vec<u8>> {
     let done = py.detach(|| {
         let (mut text, mut errors) = (vec![], vec![]);
-        let arguments = std::iter::once("dump".into()).chain(arguments);
-        match ncdump::dump(arguments, &mut text, &mut errors) {
+        match tool([vec![name.into()], arguments].concat(), &mut text, &mut errors) {
             0 => Ok(text),
             _ => Err(failure(&errors)),
         }

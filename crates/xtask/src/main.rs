@@ -12,6 +12,7 @@ mod package;
 mod portable;
 mod published;
 mod python;
+mod python_source;
 mod run;
 mod rust_files;
 mod setup;

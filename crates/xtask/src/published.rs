@@ -8,7 +8,8 @@ use std::process::Command;
 
 use crate::run::{Outcome, run};
 
-const FOLDER: &str = "target/published";
+/// Where sources that others published are put.
+pub const FOLDER: &str = "target/published";
 
 /// A crate of one version.
 pub struct Crate {

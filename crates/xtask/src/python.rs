@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::python_source;
 use crate::run::{Outcome, run};
 
 /// Where wheels are made, and where the newest one is unpacked.
@@ -48,7 +49,17 @@ pub fn python(args: &[String]) -> Outcome {
     let installed = std::env::current_dir().map_err(|error| error.to_string())?.join(INSTALLED);
     let extra: Vec<&str> = args.iter().map(String::as_str).collect();
     let test = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "crates/python/tests"];
-    run(python, &[&test[..], &extra].concat(), &[("PYTHONPATH", &*installed.to_string_lossy())])
+    run(python, &[&test[..], &extra].concat(), &[("PYTHONPATH", &*installed.to_string_lossy())])?;
+    netcdf4(python, &installed)
+}
+
+/// Runs the tests of netCDF4-python on the module `ferrocdf.netCDF4`, which stands in for it.
+fn netcdf4(python: &str, installed: &Path) -> Outcome {
+    let tests = python_source::NETCDF4.fetch(python)?.join("test");
+    let plugins = std::env::current_dir().map_err(|error| error.to_string())?.join("crates/python/suites");
+    let path = format!("{}:{}", installed.display(), plugins.display());
+    let test = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "-p", "netcdf4_suite"];
+    run(python, &[&test[..], &[&*tests.to_string_lossy()]].concat(), &[("PYTHONPATH", &path)])
 }
 
 /// The wheel that was made.

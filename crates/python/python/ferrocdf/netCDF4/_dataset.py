@@ -448,7 +448,7 @@ class Dataset(_Container):
         self.sync()
         options = "-cs" if coordvars else "-s"
         with raised_as():
-            text = _ferrocdf.dump([options if data else options + "h", self.filepath()]).decode("utf-8", "surrogateescape")
+            text = _ferrocdf.dump_as_reference([options if data else options + "h", self.filepath()]).decode("utf-8", "surrogateescape")
         if outfile is None:
             return text
         Path(outfile).write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -247,7 +247,8 @@ class _Variable:
             pieces[part] = positions, Variable.__getitem__(self._recVar[part], (local, *key))
         last = pieces[places[-1][0]][1]
         made = ma.empty((len(records), *last.shape[1:]), last.dtype)
-        for positions, piece in pieces.values():
+        # Files may differ in what they make of characters; of nothing that does not matter.
+        for positions, piece in pieces.values() if made.size else ():
             made[positions] = piece
         return made
 
