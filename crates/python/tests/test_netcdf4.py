@@ -55,7 +55,8 @@ def write_stored(data):
         "groomed": {"zlib": True, "significant_digits": 3},
         "rounded": {"zlib": True, "significant_digits": 9, "quantize_mode": "BitRound"},
         "digits": {"zlib": True, "least_significant_digit": 2},
-        "big": {"endian": "big", "contiguous": True},
+        # netCDF4-python forgets the byte order of usual fill values.
+        "big": {"endian": "big", "contiguous": True, "fill_value": -1.5},
         "little": {"endian": "little"},
     }.items():
         data.createVariable(name, "f8", ("y", "x"), **options)[:] = values
@@ -75,7 +76,8 @@ def write_enhanced(data):
     values = np.array([(1.5, b"one", [1, 2]), (2.5, b"two", [3, 4])], point)
     var = data.createVariable("points", points, ("time",))
     var[:] = values
-    var.origin = values[0]
+    # netCDF4-python writes attributes as if they had the alignment of C.
+    var.origin = values.astype(points.dtype_view)[0]
     nested = np.zeros(2, pair.dtype_view)
     nested["first"] = values
     nested["flag"] = [1, 0]

@@ -187,6 +187,8 @@ class Variable(HasAttributes):
         return self._grp
 
     def _fill_bytes(self, value):
+        if self.dtype is str:
+            return value
         # The text of an attribute has no zeros at its end, the fill value has.
         native = self._ferrocdf.fill_value
         return native if isinstance(native, bytes) else super()._fill_bytes(value)
