@@ -127,9 +127,9 @@ def _aligned_shape(parts, shape, unlimited, data_shape):
     belong together."""
     if not data_shape:
         return data_shape
-    if all(part == slice(None) for part in parts if isinstance(part, slice)) and all(isinstance(part, slice) for part in parts):
-        if not any(unlimited):
-            return np.broadcast_shapes(shape, data_shape)
+    is_whole = all(isinstance(part, slice) and part == slice(None) for part in parts)
+    if is_whole and not any(unlimited):
+        return np.broadcast_shapes(shape, data_shape)
     if len(data_shape) == len(parts):
         return data_shape
     kept = [part for part in parts if isinstance(part, slice)]

@@ -51,7 +51,7 @@ class MFDataset(Dataset):
             self._set(**{name: [getattr(part, name) for part in parts]})
         self._set(dimensions={**whole.dimensions, joined: _Dimension(joined, lengths)}, variables=dict(whole.variables))
         for name in names:
-            self.variables[name] = _Variable(self, [part.variables[name] for part in parts], lengths, joined)
+            self.variables[name] = _Variable(self, whole.variables[name], [part.variables[name] for part in parts], lengths, joined)
 
     def __setattr__(self, name, value):
         # Files are open for reading: attributes are those of the object.
@@ -122,8 +122,7 @@ class _Dimension:
 class _Variable:
     """A variable that is joined from those of several files."""
 
-    def __init__(self, dataset, parts, lengths, joined):
-        master = parts[0] if dataset._cdf[0]._opened == dataset._opened else parts[dataset._files.index(dataset._opened)]
+    def __init__(self, dataset, master, parts, lengths, joined):
         self._dset = self._grp = dataset
         self._mastervar, self._recVar, self._recLen, self._recdimname = master, parts, lengths, joined
         self.dimensions, self.dtype, self._name = master.dimensions, master.dtype, master._name
