@@ -1,6 +1,5 @@
 //! Attributes of groups and variables.
 
-use ferrocdf::model::Name;
 use ferrocdf::{File, FileMut, Owner, Result, Values};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -22,6 +21,9 @@ pub(crate) trait HasAttributes: Copy + Send + Sync {
 
     /// Removes an attribute.
     fn remove(self, file: &FileMut, name: &str) -> Result<()>;
+
+    /// Gives an attribute another name.
+    fn rename(self, file: &FileMut, name: &str, to: &str) -> Result<()>;
 }
 
 /// Returns the names of the attributes of an object, in definition order.
@@ -99,8 +101,5 @@ pub(crate) fn rename<O: HasAttributes>(py: Python<'_>, of: &Handle<O>, name: &st
     if !names(py, of)?.iter().any(|known| known == name) {
         return Err(PyKeyError::new_err(name.to_string()));
     }
-    of.write(py, |file, id| {
-        let to = Name::new(to)?;
-        file.define(|model| model.rename_attr(id.owner(), name, to))
-    })
+    of.write(py, |file, id| id.rename(file, name, to))
 }

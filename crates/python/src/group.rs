@@ -34,6 +34,10 @@ impl HasAttributes for GroupId {
     fn remove(self, file: &FileMut, name: &str) -> Result<()> {
         writable(file, self)?.remove_attribute(name)
     }
+
+    fn rename(self, file: &FileMut, name: &str, to: &str) -> Result<()> {
+        writable(file, self)?.rename_attribute(name, to)
+    }
 }
 
 fn path(file: &File, id: GroupId) -> String {

@@ -44,18 +44,20 @@ pub(crate) fn open(
     opened.map(OpenFile::reading).map_err(exception)
 }
 
-/// Opens a dataset for reading and writing.
+/// Opens a dataset for reading and writing; one in memory where the bytes of a file are given.
 #[pyfunction]
-#[pyo3(signature = (location, *, durable = None, merge = false))]
-pub(crate) fn append(
-    py: Python<'_>,
-    location: std::ffi::OsString,
-    durable: Option<bool>,
-    merge: bool,
-) -> PyResult<OpenFile> {
-    let mut options = AppendOptions::default().merge(merge);
-    options.durable = durable.unwrap_or(options.durable);
-    let opened = py.detach(|| FileMut::append_at(&parse(&location)?, &options));
+#[pyo3(signature = (source, *, durable = None, merge = false))]
+pub(crate) fn append(source: &Bound<'_, PyAny>, durable: Option<bool>, merge: bool) -> PyResult<OpenFile> {
+    let py = source.py();
+    let opened = if let Ok(bytes) = source.cast::<PyBytes>() {
+        let bytes = bytes.as_bytes().to_vec();
+        py.detach(|| FileMut::append_bytes(bytes))
+    } else {
+        let location = source.extract::<std::ffi::OsString>()?;
+        let mut options = AppendOptions::default().merge(merge);
+        options.durable = durable.unwrap_or(options.durable);
+        py.detach(|| FileMut::append_at(&parse(&location)?, &options))
+    };
     opened.map(OpenFile::writing).map_err(exception)
 }
 

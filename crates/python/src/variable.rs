@@ -32,6 +32,10 @@ impl HasAttributes for VarId {
     fn remove(self, file: &FileMut, name: &str) -> Result<()> {
         file.variable_mut(&path(file, self))?.remove_attribute(name)
     }
+
+    fn rename(self, file: &FileMut, name: &str, to: &str) -> Result<()> {
+        file.variable_mut(&path(file, self))?.rename_attribute(name, to)
+    }
 }
 
 fn path(file: &File, id: VarId) -> String {

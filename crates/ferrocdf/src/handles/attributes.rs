@@ -3,7 +3,7 @@
 //! An attribute that cannot be read is an error, never a missing attribute: readers take a missing `scale_factor` for one of 1.
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Container, Model, Owner, Values};
+use ferrocdf_model::{Container, Model, Name, Owner, Values};
 
 use super::paths::missing;
 use crate::{File, is_reserved_attribute};
@@ -62,20 +62,39 @@ pub(super) fn all(file: &File, owner: Owner) -> Result<Vec<(String, Values)>> {
 
 /// Sets an attribute.
 pub(super) fn put(model: &mut Model, owner: Owner, name: &str, value: Values) -> Result<()> {
+    check_name(model, name)?;
+    model.put_attr(owner, name, value)
+}
+
+/// Gives an attribute another name.
+pub(super) fn rename(model: &mut Model, owner: Owner, name: &str, to: &str) -> Result<()> {
+    check_name(model, to)?;
+    let done = model.rename_attr(owner, name, Name::new(to)?);
+    or_missing(done, model, owner, name)
+}
+
+/// Checks that an attribute can have a name.
+fn check_name(model: &Model, name: &str) -> Result<()> {
     if model.format().container() == Container::Hdf5 && is_reserved_attribute(name.as_bytes()) {
         let what = format!(
             "attribute \"{name}\": netCDF writes attributes of this name itself; choose another name"
         );
         return Err(Error::new(Code::ENAMEINUSE, what));
     }
-    model.put_attr(owner, name, value)
+    Ok(())
 }
 
 /// Removes an attribute.
 pub(super) fn remove(model: &mut Model, owner: Owner, name: &str) -> Result<()> {
-    match model.del_attr(owner, name) {
+    let done = model.del_attr(owner, name).map(drop);
+    or_missing(done, model, owner, name)
+}
+
+/// Returns a result; the error of an attribute that does not exist names those that do.
+fn or_missing(done: Result<()>, model: &Model, owner: Owner, name: &str) -> Result<()> {
+    match done {
         Err(error) if error.code == Code::ENOTATT => Err(none_of(model, owner, name)),
-        done => done.map(drop),
+        done => done,
     }
 }
 

@@ -286,6 +286,14 @@ impl<'f> GroupMut<'f> {
         self.file.define(|model| attributes::remove(model, Owner::Group(self.id), name))
     }
 
+    /// Gives an attribute another name. Its place and its value stay.
+    ///
+    /// # Errors
+    /// `NC_ENOTATT`, with the names that there are; `NC_ENAMEINUSE`, `NC_EBADNAME`.
+    pub fn rename_attribute(&self, name: &str, to: &str) -> Result<()> {
+        self.file.define(|model| attributes::rename(model, Owner::Group(self.id), name, to))
+    }
+
     /// Gives a dimension of this group another name.
     ///
     /// # Errors

@@ -268,6 +268,11 @@ impl FileMut {
         self.root_mut().remove_attribute(name)
     }
 
+    /// Gives a global attribute another name; see [`GroupMut::rename_attribute`].
+    pub fn rename_attribute(&self, name: &str, to: &str) -> Result<()> {
+        self.root_mut().rename_attribute(name, to)
+    }
+
     /// Gives a dimension another name; see [`GroupMut::rename_dimension`].
     pub fn rename_dimension(&self, name: &str, to: &str) -> Result<()> {
         self.root_mut().rename_dimension(name, to)

@@ -44,6 +44,14 @@ impl<'f> VariableMut<'f> {
         self.file.define(|model| attributes::remove(model, Owner::Var(self.id()), name))
     }
 
+    /// Gives an attribute another name. Its place and its value stay.
+    ///
+    /// # Errors
+    /// `NC_ENOTATT`, with the names that there are; `NC_ENAMEINUSE`, `NC_EBADNAME`.
+    pub fn rename_attribute(&self, name: &str, to: &str) -> Result<()> {
+        self.file.define(|model| attributes::rename(model, Owner::Var(self.id()), name, to))
+    }
+
     /// Sets the value that unwritten elements have, in the variable's own type.
     ///
     /// # Errors

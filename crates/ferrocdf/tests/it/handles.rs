@@ -259,6 +259,16 @@ fn missing_attributes_types_and_removed_objects_are_told_with_those_that_there_a
             Code::ENOTATT,
             "/: no attribute \"titel\"; there are: title",
         ),
+        (
+            message(file.rename_attribute("titel", "name")),
+            Code::ENOTATT,
+            "/: no attribute \"titel\"; there are: title",
+        ),
+        (
+            message(file.rename_attribute("title", "_NCProperties")),
+            Code::ENAMEINUSE,
+            "netCDF writes attributes of this name itself; choose another name",
+        ),
         (message(file.user_type("byte")), Code::EBADTYPE, "no type \"byte\"; there are: bytes"),
         (message(file.remove_type("byte")), Code::EBADTYPE, "no type \"byte\"; there are: bytes"),
         (message(file.remove_variable("a/b/w")), Code::ENOTVAR, "no variable \"a/b/w\"; there are: v"),

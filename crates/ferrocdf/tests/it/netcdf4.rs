@@ -337,7 +337,7 @@ fn attributes_keep_their_order() {
     let file = FileMut::append_bytes(bytes(file)).unwrap();
     file.put_attribute("b", texts(&["longer than before"])).unwrap();
     file.remove_attribute("a").unwrap();
-    file.define(|model| model.rename_attr(Owner::Group(ROOT), "c", Name::new("e").unwrap())).unwrap();
+    file.rename_attribute("c", "e").unwrap();
     file.put_attribute("a", "again").unwrap();
     let wanted = [
         ("b".into(), texts(&["longer than before"])),

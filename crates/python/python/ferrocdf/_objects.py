@@ -396,7 +396,7 @@ def open(source, mode="r", **options):
 
     source: a path, a URL (``https://``, ``s3://``, ``gs://``, ``az://``, with fragments such as ``#mode=nczarr,zip``), the bytes of a file, or a
         file object with ``read``, ``seek`` and ``tell`` (of ``open``, ``io.BytesIO``, fsspec). None with mode "w" makes it in memory.
-    mode: "r" reads; "a" or "r+" reads and changes; "w" makes a new dataset in place of an old one; "x" makes one that does not exist yet.
+    mode: "r" reads; "a" or "r+" reads and changes, a copy in memory where bytes are given; "w" makes a new dataset in place of an old one; "x" makes one that does not exist yet.
 
     Options for reading: ``all_attributes`` (True reads all attributes at once), ``shared`` (another process writes the file meanwhile),
     ``hdf_eos`` and ``hdf4_all`` (HDF4 files as their HDF-EOS2 metadata says; all that they hold). For "a": ``merge``, ``durable``. For "w" and "x":

@@ -3,7 +3,6 @@
 import os
 import posixpath
 import subprocess
-import tempfile
 from pathlib import Path
 
 from .. import _ferrocdf
@@ -279,7 +278,7 @@ class Dataset(_Container):
     parallel, comm, info: MPI, which is not there.
     """
 
-    __slots__ = ("_opened", "_inmemory", "_persist", "_no_fill", "_scratch")
+    __slots__ = ("_opened", "_inmemory", "_persist", "_no_fill")
 
     def __init__(
         self,
@@ -314,7 +313,7 @@ class Dataset(_Container):
         if mode[0] == "w" and format not in KINDS:
             raise ValueError("unrecognized format requested")
         is_made_in_memory = mode[0] == "w" and memory is not None
-        self._set(_opened=path, _scratch=None, _no_fill=False, _inmemory=is_made_in_memory)
+        self._set(_opened=path, _no_fill=False, _inmemory=is_made_in_memory)
         self._set(_persist=bool(mode[0] == "w" and diskless and persist and not is_made_in_memory))
         try:
             native = self._open(path, mode, clobber, format, diskless, memory)
@@ -344,15 +343,11 @@ class Dataset(_Container):
             return open_dataset(None if is_in_memory else path, "w" if clobber or is_in_memory else "x", kind=KINDS[format])
         if memory is not None:
             return open_dataset(bytes(memory))
-        if mode[0] == "a" and diskless:
-            # Changes go to a copy, and are lost with it.
-            self._set(_scratch=tempfile.TemporaryDirectory())
-            path = _copy(path, self._scratch.name)
-        elif diskless:
-            return open_dataset(Path(path).read_bytes() if os.path.isfile(path) else path)
+        # Changes of what is read into memory are lost.
+        source = Path(path).read_bytes() if diskless and os.path.isfile(path) else path
         if mode[0] == "a":
-            return open_dataset(path, "a")
-        return open_dataset(path, shared=mode == "rs")
+            return open_dataset(source, "a")
+        return open_dataset(source, shared=mode == "rs")
 
     def filepath(self, encoding=None):
         """Returns the path or the URL that was opened."""
@@ -379,8 +374,6 @@ class Dataset(_Container):
                 if self._inmemory:
                     return memoryview(made)
                 Path(self._opened).write_bytes(made)
-        if self._scratch is not None:
-            self._scratch.cleanup()
 
     def __del__(self):
         # Nobody can be told of an error; the engine says those of commits.
@@ -492,9 +485,3 @@ def _path(filename, encoding):
     if isinstance(name, bytes):
         return os.fsdecode(name)
     return str(name) if encoding is None else os.fsdecode(encoded(str(name), encoding))
-
-
-def _copy(path, folder):
-    target = Path(folder, Path(path).name)
-    target.write_bytes(Path(path).read_bytes())
-    return str(target)
