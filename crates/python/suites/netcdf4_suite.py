@@ -24,6 +24,8 @@ def pytest_configure(config):
     sys.path.insert(0, folder)
     config._netcdf4_folder = tempfile.TemporaryDirectory()
     os.chdir(config._netcdf4_folder.name)
+    # Without it a test that takes no time is skipped.
+    os.environ["MEMORY_LEAK_TEST"] = "1"
 
 
 def pytest_collection_modifyitems(items):

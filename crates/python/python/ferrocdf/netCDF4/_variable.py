@@ -90,7 +90,7 @@ class Variable(HasAttributes):
             "endian": endian,
             "quantize": None,
             "fill_value": _storage.checked_fill(self, fill_value),
-            "no_fill": fill_value is False and self._isprimitive or fill_value is None and grp._root()._no_fill,
+            "no_fill": fill_value is False and self._isprimitive,
         }
         if is_stored_in_chunks:
             storage["filters"] = _storage.filters_for(
