@@ -1,5 +1,6 @@
 """``ferrocdf.netCDF4`` and netCDF4-python read what the other writes, and do the same with the same calls."""
 
+import doctest
 import subprocess
 import sys
 import warnings
@@ -56,10 +57,10 @@ def write_stored(data):
         "rounded": {"zlib": True, "significant_digits": 9, "quantize_mode": "BitRound"},
         "digits": {"zlib": True, "least_significant_digit": 2},
         # netCDF4-python forgets the byte order of usual fill values.
-        "big": {"endian": "big", "contiguous": True, "fill_value": -1.5},
+        "big": {"datatype": ">f8", "endian": "big", "contiguous": True, "fill_value": -1.5},
         "little": {"endian": "little"},
     }.items():
-        data.createVariable(name, "f8", ("y", "x"), **options)[:] = values
+        data.createVariable(name, **{"datatype": "f8", "dimensions": ("y", "x"), **options})[:] = values
 
 
 def write_enhanced(data):
@@ -334,6 +335,10 @@ def test_attributes_keep_place_and_type_when_they_are_renamed(path):
     with ours.Dataset(path, "w") as data:
         data.first, data.second, data.third = 1, np.float32(2), "x"
         data.renameAttribute("second", "other")
+        with pytest.raises(RuntimeError):
+            data.renameAttribute("first", "third")
+        with pytest.raises(RuntimeError):
+            data.renameAttribute("nothing", "new")
     with theirs.Dataset(path) as data:
         assert data.ncattrs() == ["first", "other", "third"] and plain(data.other) == ("float32", 2.0)
 
@@ -363,6 +368,12 @@ def test_datasets_are_closed_when_nobody_holds_them(path):
         var[:]
     with theirs.Dataset(path) as data:
         assert data["v"][0] == 1
+
+
+def test_example_of_the_module_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(ours)
+    assert found.attempted == 3 and found.failed == 0
 
 
 def test_it_stands_in_for_netcdf4_in_a_process(path):

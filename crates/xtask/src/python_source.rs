@@ -43,7 +43,8 @@ impl SourcePackage {
         std::fs::create_dir_all(folder).map_err(text)?;
         let requirement = folder.join("requirement.txt");
         let (name, version, checksum) = (self.name, self.version, self.checksum);
-        std::fs::write(&requirement, format!("{name}=={version} --hash=sha256:{checksum}\n")).map_err(text)?;
+        std::fs::write(&requirement, format!("{name}=={version} --hash=sha256:{checksum}\n"))
+            .map_err(text)?;
         let (requirement, folder) = (requirement.to_string_lossy(), folder.to_string_lossy());
         let pip = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"];
         let what = ["--no-binary", name, "--dest", &folder, "--requirement", &requirement];

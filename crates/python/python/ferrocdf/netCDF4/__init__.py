@@ -2,8 +2,10 @@
 
 >>> import ferrocdf.netCDF4 as netCDF4
 >>> with netCDF4.Dataset("crabs.nc", "w") as data:
-...     data.createDimension("time", None)
+...     time = data.createDimension("time", None)
 ...     data.createVariable("coolness", "f4", ("time",))[:] = [1.0, 2.5]
+>>> netCDF4.Dataset("crabs.nc")["coolness"][:].tolist()
+[1.0, 2.5]
 
 ``stand_in()`` puts this module in the place of ``netCDF4`` for a whole process. It needs the package cftime.
 """
