@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 
+import h5py
 import netCDF4 as theirs
 import numpy as np
 import pytest
@@ -356,6 +357,16 @@ def test_fill_values_are_left_out_on_request(tmp_path, format):
             data.createVariable("after", "f4", ("x",))
             said.append({name: plain(var.get_fill_value()) for name, var in data.variables.items()})
     assert repr(said[0]) == repr(said[1])
+
+
+def test_fill_values_of_other_programs_are_found_without_an_attribute(path):
+    with h5py.File(path, "w") as file:
+        file.create_dataset("v", (3,), "i4", fillvalue=7)
+    said = []
+    for library in LIBRARIES.values():
+        with library.Dataset(path) as data:
+            said.append(plain(data["v"].get_fill_value()))
+    assert repr(said[0]) == repr(said[1]) == "('int32', (), 7)"
 
 
 def test_datasets_are_closed_when_nobody_holds_them(path):

@@ -26,11 +26,12 @@ class HasAttributes:
 
     def ncattrs(self):
         """Returns the names of the attributes."""
-        return self._ferrocdf._attribute_names()
+        with raised_as(AttributeError):
+            return self._ferrocdf._attribute_names()
 
     def getncattr(self, name, encoding="utf-8"):
         """Returns the value of an attribute: text as `str`, one number or text alone, several as an array or a list."""
-        if name not in self._ferrocdf._attribute_names():
+        if name not in self.ncattrs():
             raise AttributeError(f"NetCDF: Attribute not found: {name}")
         with raised_as(AttributeError):
             return self._read_attribute(name, encoding)
@@ -75,16 +76,16 @@ class HasAttributes:
 
     def delncattr(self, name):
         """Removes an attribute, also one that has the name of an attribute of the class."""
-        if name not in self._ferrocdf._attribute_names():
-            raise RuntimeError(f"NetCDF: Attribute not found: {name}")
         with raised_as():
+            if name not in self._ferrocdf._attribute_names():
+                raise RuntimeError(f"NetCDF: Attribute not found: {name}")
             self._ferrocdf._remove_attribute(name)
 
     def renameAttribute(self, oldname, newname):
         """Gives an attribute another name."""
-        if oldname not in self._ferrocdf._attribute_names():
-            raise RuntimeError(f"NetCDF: Attribute not found: {oldname}")
         with raised_as():
+            if oldname not in self._ferrocdf._attribute_names():
+                raise RuntimeError(f"NetCDF: Attribute not found: {oldname}")
             self._ferrocdf._rename_attribute(oldname, newname)
 
     def __getattr__(self, name):

@@ -243,7 +243,8 @@ class Variable(HasAttributes):
             return None
         if "_FillValue" in self.ncattrs():
             return self.getncattr("_FillValue")
-        return np.array(default_fillvals[code(self.dtype)], self.dtype) if self._isprimitive else None
+        # Files of other programs have fill values without the attribute.
+        return np.array(self._ferrocdf.fill_value, self.dtype) if self._isprimitive else None
 
     def filters(self):
         """Returns the filters as a dictionary; None for classic files."""
