@@ -306,3 +306,14 @@ def test_no_thread_gets_another_object_than_it_asked_for(path):
             looks = [pool.submit(look) for _ in range(3)]
             pool.submit(change).result()
             assert {pair for each in looks for pair in each.result()} <= {("h", 7)}
+
+
+def test_bytes_of_a_file_are_changed_in_memory(path):
+    ferrocdf.open(path, "w").close()
+    before = path.read_bytes()
+    data = ferrocdf.open(before, "a")
+    made = data.create_variable("v", dimensions=["x"], data=[1.0, 2.0], fill=False)
+    assert not made.fill
+    path.write_bytes(data.to_bytes())
+    with netCDF4.Dataset(path) as data:
+        assert data["v"][:].tolist() == [1, 2]
