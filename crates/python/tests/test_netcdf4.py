@@ -355,8 +355,10 @@ def test_fill_values_are_left_out_on_request(tmp_path, format):
             data.createVariable("off", "f4", ("x",))
             data.set_fill_on()
             data.createVariable("after", "f4", ("x",))
+        with theirs.Dataset(tmp_path / name) as data:
             said.append({name: plain(var.get_fill_value()) for name, var in data.variables.items()})
     assert repr(said[0]) == repr(said[1])
+    assert (said[0]["off"] is None) == (format == "NETCDF4")
 
 
 def test_fill_values_of_other_programs_are_found_without_an_attribute(path):

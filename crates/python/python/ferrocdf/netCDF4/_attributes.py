@@ -12,7 +12,7 @@ RESERVED = frozenset(
     """_grpid _grp _varid groups dimensions variables dtype data_model disk_format _nunlimdim path parent ndim mask scale cmptypes vltypes
     enumtypes _isprimitive file_format _isvlen _isenum _iscompound _cmptype _vltype _enumtype name __orthogonal_indexing__ keepweakref
     _has_lsd always_mask _buffer chartostring _use_get_vars _ncstring_attrs__ auto_complex _ferrocdf _opened _name _chunk_cache
-    _complex _type _persist _inmemory""".split()
+    _complex _type _no_fill _persist _inmemory""".split()
 )
 
 

@@ -278,7 +278,7 @@ class Dataset(_Container):
     parallel, comm, info: MPI, which is not there.
     """
 
-    __slots__ = ("_opened", "_inmemory", "_persist")
+    __slots__ = ("_opened", "_inmemory", "_persist", "_no_fill")
 
     def __init__(
         self,
@@ -313,7 +313,7 @@ class Dataset(_Container):
         if mode[0] == "w" and format not in KINDS:
             raise ValueError("unrecognized format requested")
         is_made_in_memory = mode[0] == "w" and memory is not None
-        self._set(_opened=path, _inmemory=is_made_in_memory)
+        self._set(_opened=path, _no_fill=False, _inmemory=is_made_in_memory)
         self._set(_persist=bool(mode[0] == "w" and diskless and persist and not is_made_in_memory))
         try:
             native = self._open(path, mode, clobber, format, diskless, memory)
@@ -403,7 +403,7 @@ class Dataset(_Container):
         self._set_fill(True)
 
     def set_fill_off(self):
-        """Leaves elements of classic files that are never written undefined. Variables of others have ``fill_value=False`` for it."""
+        """Leaves elements that are never written undefined: of classic files those of all variables, of others those of new variables."""
         self._set_fill(False)
 
     def _set_fill(self, fill):
@@ -413,6 +413,7 @@ class Dataset(_Container):
         if self.data_model.startswith("NETCDF3"):
             with raised_as():
                 root._ferrocdf._file.set_fill(fill)
+        root._set(_no_fill=not fill)
 
     @staticmethod
     def fromcdl(cdlfilename, ncfilename=None, mode="a", format="NETCDF4"):

@@ -47,9 +47,6 @@ class Dimension:
     def __len__(self):
         return self._facts()[0]
 
-    def __bool__(self):
-        return len(self) > 0
-
     def group(self):
         """Returns the group that it is defined in."""
         return self._grp

@@ -11,6 +11,15 @@ def encoded(text, encoding="utf-8"):
     return text.encode(encoding) if isinstance(text, str) else text
 
 
+def as_objects(items):
+    """Returns objects as an array of one dimension, whatever they are."""
+    items = list(items)
+    made = np.empty(len(items), object)
+    for at, item in enumerate(items):
+        made[at] = item
+    return made
+
+
 def _encoding_of(array, encoding):
     if array.dtype.kind not in "SU":
         raise ValueError("type must be string or unicode ('S' or 'U')")

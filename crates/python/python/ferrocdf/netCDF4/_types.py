@@ -183,7 +183,7 @@ class VLType(_Type):
         return str if self.dtype is str else super().argument(group)
 
     def __str__(self):
-        return f"<class 'netCDF4.VLType'>: string type" if self.dtype is str else self._shown()
+        return "<class 'netCDF4.VLType'>: string type" if self.dtype is str else self._shown()
 
 
 class EnumType(_Type):

@@ -5,23 +5,20 @@ import warnings
 import weakref
 
 import numpy as np
-from numpy import ma
 
 from .._errors import Error
-from . import _complex, _indexing, _masking, _settings, _storage, _types
+from . import _complex, _masking, _settings, _storage, _types
 from ._attributes import HasAttributes
 from ._constants import TYPES, code, default_fillvals
 from ._dimension import find_dimension
-from ._errors import raised_as
-from ._text import chartostring, encoded, stringtochar
+from ._reading import Readable
 from ._types import CompoundType, EnumType, VLType
-from .utils import _quantize
+from ._writing import Writable
 
 _BYTE_ORDERS = {"=": "native", "<": "little", ">": "big"}
-_FULL = slice(None)
 
 
-class Variable(HasAttributes):
+class Variable(Readable, Writable, HasAttributes):
     """A variable. ``variable[index]`` reads and writes with the rules of netCDF4-python: lists are orthogonal, missing values are masked and
     packed numbers unpacked unless that is switched off."""
 
@@ -41,7 +38,6 @@ class Variable(HasAttributes):
         "_type",
         "_complex",
         "_has_lsd",
-        "_use_get_vars",
         "_ncstring_attrs__",
         "_chunk_cache",
         "__weakref__",
@@ -69,7 +65,6 @@ class Variable(HasAttributes):
         quantize_mode="BitGroom",
         fill_value=None,
         chunk_cache=None,
-        **kwargs,
     ):
         """Defines a variable; use ``Dataset.createVariable``."""
         where = f"(variable '{name}', group '{grp.name}')"
@@ -90,7 +85,7 @@ class Variable(HasAttributes):
             "endian": endian,
             "quantize": None,
             "fill_value": _storage.checked_fill(self, fill_value),
-            "no_fill": fill_value is False and self._isprimitive,
+            "no_fill": self._isprimitive and (fill_value is False or (fill_value is None and grp._root()._no_fill)),
         }
         if is_stored_in_chunks:
             storage["filters"] = _storage.filters_for(
@@ -152,7 +147,6 @@ class Variable(HasAttributes):
             _isenum=isinstance(user, EnumType),
             _type=user if is_user else None,
             _complex=None,
-            _use_get_vars=True,
             _ncstring_attrs__=grp._ncstring_attrs__,
             _chunk_cache=_settings.get_chunk_cache(),
         )
@@ -224,6 +218,13 @@ class Variable(HasAttributes):
     def size(self):
         """The number of elements."""
         return int(np.prod(self.shape, dtype=object))
+
+    def _encoding(self, default=None):
+        return self._read_attribute("_Encoding") if "_Encoding" in self.ncattrs() else default
+
+    def _is_text(self):
+        """True for characters, which become texts if they have an encoding."""
+        return self.chartostring and self._isprimitive and self.dtype == "S1"
 
     def _unlimited(self):
         """Returns True for each dimension that grows."""
@@ -297,7 +298,6 @@ class Variable(HasAttributes):
 
     def use_nc_get_vars(self, use_nc_get_vars):
         """Does nothing: all selections are read in one way."""
-        self._set(_use_get_vars=bool(use_nc_get_vars))
 
     def set_auto_maskandscale(self, maskandscale):
         """Switches whether missing values are masked and packed numbers unpacked."""
@@ -369,230 +369,6 @@ class Variable(HasAttributes):
         is_byte = code(self.dtype) in ("u1", "i1")
         return f"filling on, default _FillValue of {default_fillvals[code(self.dtype)]} {'ignored' if is_byte else 'used'}"
 
-    # Reading.
-
-    def __getitem__(self, elem):
-        shape = self.shape
-        selectors = _indexing.select(elem, shape)
-        data = self._read(selectors)
-        if isinstance(data, (str, list)):
-            return data
-        attrs = _masking.attributes(self)
-        can_unpack = _masking.can_unpack(attrs)
-        if not can_unpack and self.scale:
-            warnings.warn("invalid scale_factor or add_offset attribute, no unpacking done...")
-        if self.mask and (self._isprimitive or self._isenum):
-            data = _masking.mask(self, data, attrs)
-        elif self.scale:
-            data = _masking.as_unsigned(data, attrs)
-        if self.scale and can_unpack and (self._isprimitive or (self._isvlen and self.dtype is not str)):
-            data = _masking.unpack(data, attrs)
-        if self._iscompound and not self._complex and self.chartostring:
-            return data.view(self._type.dtype_view)
-        return self._as_texts(data, selectors, shape)
-
-    def _read(self, selectors):
-        """Returns the selected elements as they are stored, in the data type of the variable."""
-        native = self._ferrocdf
-        if 0 in _indexing.counts(selectors):
-            shape = tuple(len(selector) for selector in selectors if not isinstance(selector, int))
-            return np.empty(shape, "O" if self._isvlen else self.dtype)
-        is_scalar = not self.shape
-        index = () if is_scalar else tuple(_to_read(selector) for selector in selectors)
-        try:
-            data = native[index + (_FULL,) if self._complex == "dimension" else index]
-        except Error as error:
-            raise (IndexError if isinstance(error, IndexError) else RuntimeError)(str(error)) from error
-        data = self._converted(data)
-        if is_scalar and isinstance(data, (np.ndarray, np.generic)) and not self._isvlen:
-            return data[()] if isinstance(selectors[0], int) else np.asarray(data)
-        return data
-
-    def _converted(self, data):
-        """Returns what the engine read in the data type of the variable."""
-        if self._isvlen:
-            return self._converted_lists(data)
-        if self._complex:
-            if self._complex == "dimension":
-                return np.ascontiguousarray(data).view(self.dtype)[..., 0]
-            return np.asarray(data).astype(_complex.parts_of(self.dtype)).view(self.dtype)
-        if self._iscompound:
-            made = self._type.as_read(np.asarray(data))
-            return made if isinstance(data, np.ndarray) else made[()]
-        if data.dtype.metadata:
-            data = data.view(data.dtype.str)
-        return data if data.dtype == self.dtype else data.astype(self.dtype)
-
-    def _converted_lists(self, data):
-        is_string = self.dtype is str
-        if is_string:
-            encoding = self._encoding("utf-8")
-
-            def convert(text):
-                return "" if text is None else text.encode("utf-8", "surrogateescape").decode(encoding)
-        elif self.dtype.isnative:
-            return data
-        else:
-
-            def convert(array):
-                return array.astype(self.dtype)
-
-        if not (isinstance(data, np.ndarray) and data.dtype == object):
-            return convert(data)
-        if data.ndim == 0:
-            return convert(data[()])
-        made = np.empty(data.shape, object)
-        made.ravel()[:] = _objects(convert(item) for item in data.ravel())
-        return made
-
-    def _encoding(self, default=None):
-        return self._read_attribute("_Encoding") if "_Encoding" in self.ncattrs() else default
-
-    def _is_text(self):
-        """True for characters, which become texts if they have an encoding."""
-        return self.chartostring and self._isprimitive and self.dtype == "S1"
-
-    def _as_texts(self, data, selectors, shape):
-        """Returns characters as texts, if all of the last dimension was read and the variable has an encoding."""
-        if not self._is_text() or not shape or not isinstance(selectors[-1], range) or len(selectors[-1]) != shape[-1]:
-            return data
-        encoding = self._encoding()
-        return data if encoding is None else chartostring(data, encoding=encoding)
-
-    # Writing.
-
-    def __setitem__(self, elem, data):
-        if self._is_text():
-            data = self._as_letters(data)
-        if self._isvlen and self._is_one_element(data):
-            self._write_one(elem, data)
-            return
-        if self._isvlen and self.dtype is str:
-            data = _checked_texts(data)
-        if data is ma.masked:
-            data = ma.masked_all((), self.dtype)
-        elif not isinstance(data, np.ndarray):
-            data = np.asarray(data) if isinstance(data, np.generic) else self._as_array(data)
-        if self._isenum:
-            self._check_members(data)
-        selectors = _indexing.select_to_write(elem, self.shape, self._unlimited(), data.shape)
-        data = _fitted(data, selectors)
-        if self._has_lsd:
-            data = _quantize(data, self.least_significant_digit)
-        if self.scale and self._isprimitive:
-            data = _masking.pack(self, data)
-        if data.size:
-            self._write(selectors, ma.getdata(data))
-
-    def _as_letters(self, data):
-        """Returns texts as characters, if the variable has an encoding."""
-        encoding = self._encoding()
-        if encoding is None:
-            return data
-        length = self.shape[-1] if self.shape else 1
-        if isinstance(data, (str, bytes)):
-            data = np.asarray(data, f"{'S' if encoding == 'ascii' or isinstance(data, bytes) else 'U'}{length}")
-        data = data if isinstance(data, np.ndarray) else np.asarray(data)
-        is_text = data.dtype.kind in "SU" and data.dtype.itemsize > 1
-        return stringtochar(data, encoding=encoding, n_strlen=length) if is_text else data
-
-    def _as_array(self, data):
-        if self.dtype is str or self._isvlen:
-            return np.array(data, object)
-        if isinstance(data, Variable):
-            return np.asanyarray(data[...])
-        attrs = self.ncattrs()
-        is_packed = self.scale and self._isprimitive and self.dtype.kind in "iu" and "scale_factor" in attrs or "add_offset" in attrs
-        return np.array(data, np.float64 if is_packed else self.dtype)
-
-    def _check_members(self, data):
-        values = ma.getdata(data) if ma.isMA(data) else data
-        if not np.isin(values, list(self._type.enum_dict.values())).all():
-            raise ValueError("trying to assign illegal value to Enum variable")
-
-    def _is_one_element(self, data):
-        """True for data that is one element of a variable of strings or lists."""
-        if self.dtype is str:
-            return not isinstance(data, np.ndarray)
-        return not isinstance(data, np.ndarray) or data.dtype.kind != "O"
-
-    def _write_one(self, elem, data):
-        """Writes one string or list."""
-        index = self._index_of_one(elem)
-        if self.dtype is str:
-            data = encoded(data, self._encoding("utf-8"))
-        else:
-            data = _masking.pack(self, np.asarray(data)) if self.scale else data
-            if data.dtype != self.dtype:
-                raise TypeError(f"wrong data type: should be {self.dtype}, got {data.dtype}")
-        self._write(index, _objects([data]).reshape((1,) * len(index)))
-
-    def _index_of_one(self, elem):
-        rank = self.ndim
-        if rank == 0:
-            return []
-        index = list(elem) if isinstance(elem, tuple) else [elem]
-        if len(index) != rank or not all(_indexing.is_integer(part) for part in index):
-            raise IndexError("data can only be assigned to VLEN variables using integer indices")
-        found = [int(part) + (length if part < 0 else 0) for part, length in zip(index, self.shape)]
-        if any(part < 0 for part in found):
-            raise IndexError("Illegal index")
-        return found
-
-    def _write(self, selectors, data):
-        """Writes elements. The data has a dimension for each of the variable."""
-        shape, unlimited = self.shape, self._unlimited()
-        for selector, length, grows in zip(selectors, shape, unlimited):
-            if isinstance(selector, int) and selector >= length and not grows:
-                raise RuntimeError(f"NetCDF: Index exceeds dimension bound: {selector} of {length}")
-        data = self._as_stored(data)
-        flips = tuple(slice(None, None, -1) if isinstance(selector, range) and selector.step < 0 else _FULL for selector in selectors)
-        index = tuple(_to_write(selector) for selector in selectors)
-        if not shape:
-            index, data = (), data.reshape(data.shape[1:]) if data.ndim else data
-        else:
-            data = data[flips]
-        with raised_as():
-            self._ferrocdf[index + (_FULL,) if self._complex == "dimension" else index] = data
-
-    def _as_stored(self, data):
-        """Returns data as the engine takes it."""
-        if self._isvlen:
-            return self._stored_lists(data)
-        if self._complex:
-            numbers = np.ascontiguousarray(data.astype(self.dtype))
-            part = f"f{self.dtype.itemsize // 2}"
-            if self._complex == "dimension":
-                return numbers.view(part).reshape((*data.shape, 2))
-            return numbers.view(_complex.parts_of(self.dtype)).reshape(data.shape)
-        if self._iscompound:
-            return self._type.as_stored(data)
-        # Out of range is as in C.
-        return data.astype(self.dtype.newbyteorder("="), copy=False)
-
-    def _stored_lists(self, data):
-        if data.dtype.kind != "O":
-            raise TypeError("data to put in string variable must be an object array containing Python strings")
-        if self.dtype is str:
-            encoding = self._encoding("utf-8")
-            made = np.empty(data.shape, object)
-            made.ravel()[:] = _objects(encoded(text, encoding) for text in data.ravel())
-            return made
-        for array in data.ravel():
-            if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
-                got = getattr(array, "dtype", type(array))
-                raise TypeError(f"wrong data type in object array: should be {self.dtype}, got {got}")
-        return data
-
-
-def _objects(items):
-    """Returns objects as an array of one dimension, whatever they are."""
-    items = list(items)
-    made = np.empty(len(items), object)
-    for at, item in enumerate(items):
-        made[at] = item
-    return made
-
 
 def _data_type(datatype):
     """Returns what ``createVariable`` is given as a type of a dataset, `str`, or a data type of NumPy."""
@@ -620,50 +396,3 @@ def _complex_storage(grp, dtype):
     if name not in root.cmptypes:
         root.createCompoundType(_complex.parts_of(dtype), name)
     return root.cmptypes[name].argument(grp), []
-
-
-def _to_read(selector):
-    """Returns a selector as an index of the engine."""
-    if not isinstance(selector, range):
-        return selector
-    stop = None if selector.stop < 0 else selector.stop
-    return slice(selector.start, stop, selector.step)
-
-
-def _to_write(selector):
-    """Returns a selector as an index of the engine that keeps the dimension and rises."""
-    if isinstance(selector, int):
-        return slice(selector, selector + 1)
-    if isinstance(selector, range):
-        rising = selector if selector.step > 0 else selector[::-1]
-        return slice(rising.start, rising.stop, rising.step)
-    return selector
-
-
-def _checked_texts(data):
-    if data.dtype.kind in "SU":
-        if ma.isMA(data):
-            raise TypeError("masked arrays cannot be assigned by VLEN str slices")
-        return data.astype(object)
-    if data.dtype.kind != "O":
-        raise TypeError("only numpy string, unicode or object arrays can be assigned to VLEN str var slices")
-    return data
-
-
-def _fitted(data, selectors):
-    """Returns data with a dimension for each selector."""
-    shape = _indexing.counts(selectors)
-    if data.shape == shape:
-        return data
-    if data.ndim == 1 and len(shape) == 1 and 0 not in shape:
-        # More values than a list has indices are taken from the start.
-        if isinstance(selectors[0], np.ndarray) and len(data) > shape[0]:
-            return data[: shape[0]]
-        raise IndexError("size of data array does not conform to slice")
-    if data.size == np.prod(shape, dtype=object):
-        return data.reshape(shape)
-    if not ma.isMA(data):
-        return np.broadcast_to(data, shape)
-    made = ma.array(np.broadcast_to(ma.getdata(data), shape), mask=np.broadcast_to(ma.getmaskarray(data), shape))
-    made.set_fill_value(data.fill_value)
-    return made
