@@ -36,9 +36,6 @@ _KEYS = {
     "szip_pixels_per_block",
 }
 
-# Names of compressors that have another name among the filters.
-_FILTERS = {"zlib": "deflate", "gzip": "deflate"}
-
 # Filters whose first parameter is the level, and the key that is true where each is used.
 _LEVELED = {"deflate": "zlib", "Zstandard": "zstd", "bzip2": "bzip2"}
 
@@ -122,19 +119,16 @@ def _filters_of(encoding, in_zarr, is_strict):
             raise ValueError(f"{unknown[0]!r} is no codec that ferrocdf has")
         if not unknown:
             return {"filters": found}
-    compression = encoding.get("compression")
-    for name in _SWITCHES:
-        if compression is None and encoding.get(name):
-            compression = name
+    made = {"shuffle": bool(encoding.get("shuffle")), "fletcher32": bool(encoding.get("fletcher32"))}
+    compressor = encoding.get("compression") or next((name for name in _SWITCHES if encoding.get(name)), None)
     is_said = any(key in encoding and not _listed(encoding[key]) for key in ("compressors", "compression"))
-    if compression is None and in_zarr and not is_said:
-        compression = "zstd"
-    made = {"shuffle": encoding.get("shuffle"), "fletcher32": bool(encoding.get("fletcher32"))}
-    if not compression or encoding.get("complevel") == 0 and (encoding.get("zlib") or compression == "zlib"):
+    if not compressor and in_zarr and not is_said:
+        return {**made, "compression": "zstd"}
+    # As netCDF4-python has it: no compression of level 0, and bytes shuffled before deflate alone unless something else was asked for.
+    if not compressor or encoding.get("complevel", 4) == 0:
         return made
-    if in_zarr and made["shuffle"] is None:
-        made["shuffle"] = False
-    return {**made, **_compressor(compression, encoding)}
+    made["shuffle"] = bool(encoding.get("shuffle", compressor == "zlib"))
+    return {**made, **_compressor(compressor, encoding)}
 
 
 def _listed(codecs):
@@ -145,26 +139,26 @@ def _listed(codecs):
 
 
 def _compressor(name, encoding):
-    """Returns the arguments for a compressor that the engines netcdf4 or h5netcdf have a name for."""
-    level, options = encoding.get("complevel"), encoding.get("compression_opts")
+    """Returns the arguments for a compressor as the engines netcdf4 and h5netcdf call it."""
+    level, options = encoding.get("complevel", 4), encoding.get("compression_opts")
     if name == "blosc" and isinstance(encoding.get("blosc"), dict):
         found = encoding["blosc"]
-        name, encoding = found["compressor"], {**encoding, "blosc_shuffle": found["shuffle"]}
+        name, encoding = found["compressor"], {"blosc_shuffle": found["shuffle"]}
     if name in _BLOSC_NAMES:
-        level = 4 if level is None else level
-        shuffle = int(encoding.get("blosc_shuffle", 1))
-        return {"filters": [f"blosc,0,0,0,0,{level},{shuffle},{_BLOSC_NAMES.index(name)}"], "shuffle": bool(encoding.get("shuffle"))}
+        return {"filters": [f"blosc,0,0,0,0,{level},{int(encoding.get('blosc_shuffle', 1))},{_BLOSC_NAMES.index(name)}"]}
     if name == "szip":
-        found = encoding.get("szip")
-        coding, pixels = (found["coding"], found["pixels_per_block"]) if isinstance(found, dict) else options or (None, None)
-        coding, pixels = coding or encoding.get("szip_coding", "nn"), pixels or encoding.get("szip_pixels_per_block", 8)
+        coding, pixels = encoding.get("szip_coding", "nn"), encoding.get("szip_pixels_per_block", 8)
+        if isinstance(encoding.get("szip"), dict):
+            coding, pixels = encoding["szip"]["coding"], encoding["szip"]["pixels_per_block"]
+        elif options is not None:
+            coding, pixels = options
         if coding not in _SZIP_CODINGS:
             raise ValueError(f"szip_coding {coding!r}: it is 'ec' or 'nn'")
-        return {"filters": [f"szip,{_SZIP_CODINGS[coding]},{pixels}"], "shuffle": bool(encoding.get("shuffle"))}
-    if not isinstance(name, str) or name == "lzf" or isinstance(options, (list, tuple)):
-        stage = ",".join(str(part) for part in (name, *np.atleast_1d([] if options is None else options)))
-        return {"filters": [stage], "shuffle": bool(encoding.get("shuffle"))}
-    return {"compression": _FILTERS.get(name, name), "level": options if level is None else level}
+        return {"filters": [f"szip,{_SZIP_CODINGS[coding]},{pixels}"]}
+    if name in _LEVELED.values() or name == "gzip":
+        return {"compression": "deflate" if name in ("zlib", "gzip") else name, "level": level if options is None else options}
+    # A filter by its name or number, with the parameters that h5py takes.
+    return {"filters": [",".join(str(part) for part in (name, *np.atleast_1d([] if options is None else options)))]}
 
 
 def _filter_of_codec(codec, in_zarr):
@@ -197,21 +191,26 @@ def encoding_of(variable):
     else:
         encoding.update(contiguous=False, chunksizes=variable.chunks)
         encoding["preferred_chunks"] = dict(zip(variable.dimensions, variable.chunks))
-    for stage in variable.filters:
-        name, *parameters = stage.split(",")
-        if name in ("shuffle", "fletcher32"):
-            encoding[name] = True
-        elif name in _LEVELED:
-            encoding[_LEVELED[name]] = True
-            if parameters:
-                encoding["complevel"] = int(parameters[0])
-        elif name == "Blosc" and len(parameters) >= 7:
-            level, shuffle, compressor = (int(parameter) for parameter in parameters[4:7])
-            encoding.update(compression=_BLOSC_NAMES[compressor], complevel=level, blosc_shuffle=shuffle)
-        elif name == "szip" and len(parameters) >= 2:
-            coding = "nn" if int(parameters[0]) & _SZIP_CODINGS["nn"] else "ec"
-            encoding.update(compression="szip", szip_coding=coding, szip_pixels_per_block=int(parameters[1]))
+    encoding.update(dict.fromkeys((*_SWITCHES, "shuffle", "fletcher32"), False), complevel=0)
+    stages = variable.filters
+    for stage in stages:
+        encoding.update(_keys_of_filter(*stage.split(",")) or {"filters": stages})
     return encoding
+
+
+def _keys_of_filter(name, *parameters):
+    """Returns the keys for a filter; None if there are none."""
+    if name in ("shuffle", "fletcher32"):
+        return {name: True}
+    if name in _LEVELED and parameters:
+        return {_LEVELED[name]: True, "complevel": int(parameters[0])}
+    if name == "Blosc" and len(parameters) >= 7 and int(parameters[6]) < len(_BLOSC_NAMES):
+        level, shuffle, compressor = (int(parameter) for parameter in parameters[4:7])
+        return {"blosc": {"compressor": _BLOSC_NAMES[compressor], "shuffle": shuffle}, "complevel": level}
+    if name == "szip" and len(parameters) >= 2:
+        coding = "nn" if int(parameters[0]) & _SZIP_CODINGS["nn"] else "ec"
+        return {"szip": {"coding": coding, "pixels_per_block": int(parameters[1])}}
+    return None
 
 
 def _encoded_dtype(variable):
