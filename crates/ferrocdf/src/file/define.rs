@@ -133,7 +133,10 @@ impl FileMut {
             state.blob_mut()?;
             let found = state.model.dim(dim);
             if found.len < len && !found.unlimited {
-                let what = format!("dimension \"{}\" has the length {}, and is not unlimited", found.name, found.len);
+                let what = format!(
+                    "dimension \"{}\" has the length {}, and is not unlimited",
+                    found.name, found.len
+                );
                 return Err(Error::new(Code::EDIMSIZE, what));
             }
             state.grow_dim(dim, len)
