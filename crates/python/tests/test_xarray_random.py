@@ -107,7 +107,7 @@ class Made:
             made.update(zlib=True, complevel=int(self.rng.integers(1, 10)), shuffle=self.chance(0.5))
         if self.chance(0.3):
             made["fletcher32"] = True
-        if not made and not self.unlimited & set(dims):
+        if not made and not self.unlimited & set(dims) and 0 not in shape:
             made["contiguous"] = True
         return made
 

@@ -3,9 +3,8 @@
 import os
 
 import numpy as np
-from xarray.backends import BackendArray
+from xarray.backends import BackendArray, locks
 from xarray.backends.common import WritableCFDataStore
-from xarray.backends.locks import get_write_lock
 from xarray.backends.netcdf3 import encode_nc3_attr_value, encode_nc3_variable
 from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder, is_unicode_dtype
 from xarray.core import indexing
@@ -79,6 +78,11 @@ class _ReopenedTarget:
         else:
             with self.lock, open(self.location, "a") as dataset:
                 dataset[self.path][key] = _rounded(values, self.digits)
+
+
+def dask_scheduler():
+    """The name of the scheduler of Dask that is in use."""
+    return (getattr(locks, "get_dask_scheduler", None) or locks._get_scheduler)()
 
 
 def _rounded(values, digits):
@@ -206,13 +210,17 @@ class FerrocdfStore(WritableCFDataStore):
             raise TypeError(f"attribute {name!r}: netCDF has no type for {value!r}, only numbers, text, and lists of them")
         if np.ndim(value) > 1:
             raise ValueError(f"attribute {name!r}: netCDF attributes have one dimension, not {np.ndim(value)}")
-        owner.attrs[name] = encode_nc3_attr_value(value) if self._is_classic else value
+        if self._is_classic:
+            value = encode_nc3_attr_value(value)
+        # Programs of HDF5 take characters for ASCII.
+        needs_string = isinstance(value, str) and not value.isascii() and self.dataset.format == "netCDF-4"
+        owner.attrs.set(name, value, "string" if needs_string else None)
 
     def set_dimension(self, name, length, is_unlimited=False):
         """Defines a dimension."""
         _check_name(name)
-        # The classic formats mark the dimension that grows by the length 0.
-        grows = is_unlimited or length == 0 and self.dataset.container == "classic"
+        # The classic formats have no other dimension of length 0, and netCDF4-python makes no other one either.
+        grows = is_unlimited or length == 0 and not self.in_zarr
         self.group.create_dimension(name, None if grows else length)
 
     def prepare_variable(self, name, variable, check_encoding=False, unlimited_dims=None):
@@ -228,14 +236,18 @@ class FerrocdfStore(WritableCFDataStore):
             attributes["least_significant_digit"] = np.int32(digits)
         for key, value in attributes.items():
             self._set_attribute(made, key, value)
-        return self.target(made, digits), variable.data
+        return self.target(made, variable), variable.data
 
     def _define(self, name, variable, fill_value, is_strict):
         dtype = self._data_type(name, variable, is_strict)
-        storage = {}
-        if self.dataset.container != "classic":
-            grows = {dim for dim, found in self.visible_dimensions().items() if found.is_unlimited}
-            storage = storage_of(variable, grows, in_zarr=self.in_zarr, is_strict=is_strict)
+        grows = {dim for dim, found in self.visible_dimensions().items() if found.is_unlimited}
+        storage = storage_of(variable, grows, in_zarr=self.in_zarr, is_strict=is_strict)
+        if self.dataset.container == "classic":
+            # The format stores all variables in one way.
+            storage = {}
+        if dtype == np.dtype("S1") and fill_value is not None:
+            # NumPy drops zeros at the end of bytes.
+            fill_value = bytes(fill_value) or b"\0"
         self.group.create_variable(name, dtype, variable.dims, fill_value=fill_value, **storage)
 
     def _data_type(self, name, variable, is_strict):
@@ -263,12 +275,16 @@ class FerrocdfStore(WritableCFDataStore):
             raise ValueError(f"variable {name!r}: the type {called!r} exists already, and has other members; give the enumeration another name")
         return called
 
-    def target(self, variable, digits=None):
-        """Returns what the data of a variable of the dataset is written to."""
-        if not self._reopens:
-            return _Target(variable, digits)
-        lock = None if self.in_zarr else get_write_lock(self.dataset.location)
-        return _ReopenedTarget(self.dataset.location, variable.path, digits, lock)
+    def target(self, found, variable):
+        """Returns what the data of a variable of xarray is written to: a variable of the dataset, from other processes if the data is that of Dask."""
+        digits = variable.encoding.get("least_significant_digit")
+        if not self._reopens or variable.chunks is None:
+            return _Target(found, digits)
+        if not self.in_zarr and dask_scheduler() == "multiprocessing":
+            what = "netCDF files are not written by the scheduler \"processes\" of Dask, whose processes share no lock"
+            raise NotImplementedError(f"{what}: use its threads, a cluster of dask.distributed, or to_zarr")
+        lock = None if self.in_zarr else locks.get_write_lock(self.dataset.location)
+        return _ReopenedTarget(self.dataset.location, found.path, digits, lock)
 
     def sync(self):
         """Commits what was written."""

@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import xarray
 from xarray import conventions
-from xarray.backends import locks
 from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
 from xarray.backends.common import ArrayWriter, _normalize_path
 
-from ._xarray_store import FerrocdfStore
+from ._xarray_store import FerrocdfStore, dask_scheduler
 
 
 def to_netcdf(
@@ -163,9 +162,8 @@ def _dataset_of(array):
 
 
 def _is_written_by_processes(datasets):
-    scheduler = getattr(locks, "get_dask_scheduler", None) or locks._get_scheduler
     has_blocks = any(variable.chunks is not None for dataset in datasets for variable in dataset.variables.values())
-    return has_blocks and scheduler() in ("distributed", "multiprocessing")
+    return has_blocks and dask_scheduler() in ("distributed", "multiprocessing")
 
 
 def _write_dataset(dataset, store, writer, encoding, unlimited_dims, *, region, append_dim, write_attributes, appends_only=False):
@@ -255,8 +253,7 @@ def _write_part(dataset, store, writer, region, append_dim, write_attributes, ap
     if write_attributes:
         store.set_attributes(attributes)
     for name, variable in variables.items():
-        found = store.group.variables[name]
-        target = store.target(found, variable.encoding.get("least_significant_digit"))
+        target = store.target(store.group.variables[name], variable)
         writer.add(variable.data, target, tuple(region.get(dim, slice(None)) for dim in variable.dims))
 
 
