@@ -118,15 +118,28 @@ def read(place, engine):
         return found.load()
 
 
-def assert_same(found, wanted, keys, what):
-    """Values, types, attributes and encodings are those that are wanted."""
+def kind(dtype, in_zarr):
+    """A data type, where the engine zarr has one for text of any length and one for text of a fixed length, and netCDF has one for both."""
+    return "text" if in_zarr and dtype.kind in "UTO" else dtype
+
+
+def encoded(variable, key):
+    """What an engine tells of how a variable is stored. xarray puts a T into units that it has once read."""
+    value = variable.encoding.get(key)
+    return value.replace("T", " ") if key == "units" and value is not None else value
+
+
+def assert_same(found, wanted, keys, what, in_zarr=False, any_chunks=()):
+    """Values, types, attributes and encodings are those that are wanted, but for the chunks of variables in ``any_chunks``."""
     xr.testing.assert_identical(found, wanted)
     assert found.encoding.get("unlimited_dims", set()) == wanted.encoding.get("unlimited_dims", set()), what
     for name in wanted.variables:
         ours, theirs = found[name], wanted[name]
-        assert ours.dtype == theirs.dtype, (what, name)
+        assert kind(ours.dtype, in_zarr) == kind(theirs.dtype, in_zarr), (what, name)
         for key in keys:
-            given, expected = ours.encoding.get(key), theirs.encoding.get(key)
+            if key == "chunksizes" and name in any_chunks:
+                continue
+            given, expected = encoded(ours, key), encoded(theirs, key)
             assert given == expected or given != given and expected != expected, (what, name, key, given, expected)
 
 
@@ -140,9 +153,12 @@ def test_netcdf_files_go_round(tmp_path, seed):
     assert_same(read(first, "ferrocdf"), wanted, keys, "ferrocdf reads what netcdf4 wrote")
     ours = tmp_path / "ferrocdf.nc"
     ferrocdf.to_netcdf(made.data, ours, encoding=made.encoding, unlimited_dims=made.unlimited)
-    assert_same(read(ours, "netcdf4"), wanted, keys, "netcdf4 reads what ferrocdf wrote")
-    assert_same(read(ours, "ferrocdf"), wanted, keys, "ferrocdf reads what ferrocdf wrote")
-    assert_same(read(ours, "h5netcdf"), read(first, "h5netcdf"), keys, "h5netcdf reads what ferrocdf wrote")
+    # The chunks that netCDF-C chooses along a dimension that grows depend on whether somebody has asked for its length.
+    grows = wanted.encoding["unlimited_dims"]
+    chosen = [name for name, variable in wanted.variables.items() if grows & set(variable.dims) and "chunksizes" not in made.encoding.get(name, {})]
+    assert_same(read(ours, "netcdf4"), wanted, keys, "netcdf4 reads what ferrocdf wrote", any_chunks=chosen)
+    assert_same(read(ours, "ferrocdf"), read(ours, "netcdf4"), keys, "ferrocdf reads what ferrocdf wrote")
+    assert_same(read(ours, "h5netcdf"), read(first, "h5netcdf"), keys, "h5netcdf reads what ferrocdf wrote", any_chunks=chosen)
     # Once more, with the encodings that came with the data.
     again = tmp_path / "again.nc"
     ferrocdf.to_netcdf(wanted, again)
@@ -164,14 +180,14 @@ def test_zarr_stores_go_round(tmp_path, seed):
     wanted = read(first, "zarr")
     ferrocdf.to_zarr(made.data, ours, encoding=made.encoding, zarr_format=version)
     found = read(ours, "zarr")
-    assert_same(found, wanted, ENCODING_OF_ZARR, "zarr reads what ferrocdf wrote")
+    assert_same(found, wanted, ENCODING_OF_ZARR, "zarr reads what ferrocdf wrote", True)
     for name, encoding in made.encoding.items():
         assert found[name].encoding["chunks"] == encoding.get("chunks", found[name].encoding["chunks"])
-    assert_same(read(ours, "ferrocdf"), found, [], "ferrocdf reads what ferrocdf wrote")
+    assert_same(read(ours, "ferrocdf"), found, [], "ferrocdf reads what ferrocdf wrote", True)
     xr.testing.assert_identical(read(first, "ferrocdf"), wanted)
     again = tmp_path / "again"
     ferrocdf.to_zarr(wanted, again, zarr_format=version)
-    assert_same(read(again, "zarr"), wanted, [*ENCODING_OF_ZARR, "chunks"], "zarr reads what ferrocdf copied")
+    assert_same(read(again, "zarr"), wanted, [*ENCODING_OF_ZARR, "chunks"], "zarr reads what ferrocdf copied", True)
     # Through a file of netCDF.
     ferrocdf.to_netcdf(wanted, tmp_path / "a.nc")
     xr.testing.assert_identical(read(tmp_path / "a.nc", "netcdf4"), wanted)

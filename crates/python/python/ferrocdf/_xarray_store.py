@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 from xarray.backends import BackendArray, locks
-from xarray.backends.common import WritableCFDataStore
+from xarray.backends.common import WritableCFDataStore, _encode_variable_name
 from xarray.backends.netcdf3 import encode_nc3_attr_value, encode_nc3_variable
 from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder, is_unicode_dtype
 from xarray.core import indexing
@@ -222,6 +222,15 @@ class FerrocdfStore(WritableCFDataStore):
         # The classic formats have no other dimension of length 0, and netCDF4-python makes no other one either.
         grows = is_unlimited or length == 0 and not self.in_zarr
         self.group.create_dimension(name, None if grows else length)
+
+    def set_variables(self, variables, check_encoding_set, writer, unlimited_dims=None):
+        """Defines all variables before the data of one is written, as long as dimensions that grow have no length: chunks are chosen by it."""
+        prepared = [
+            self.prepare_variable(_encode_variable_name(name), variable, name in check_encoding_set, unlimited_dims)
+            for name, variable in variables.items()
+        ]
+        for target, data in prepared:
+            writer.add(data, target)
 
     def prepare_variable(self, name, variable, check_encoding=False, unlimited_dims=None):
         """Defines a variable that does not exist yet, sets its attributes, and returns what its data is written to, and the data."""
