@@ -123,12 +123,6 @@ def kind(dtype, in_zarr):
     return "text" if in_zarr and dtype.kind in "UTO" else dtype
 
 
-def encoded(variable, key):
-    """What an engine tells of how a variable is stored. xarray puts a T into units that it has once read."""
-    value = variable.encoding.get(key)
-    return value.replace("T", " ") if key == "units" and value is not None else value
-
-
 def assert_same(found, wanted, keys, what, in_zarr=False, any_chunks=()):
     """Values, types, attributes and encodings are those that are wanted, but for the chunks of variables in ``any_chunks``."""
     xr.testing.assert_identical(found, wanted)
@@ -139,7 +133,7 @@ def assert_same(found, wanted, keys, what, in_zarr=False, any_chunks=()):
         for key in keys:
             if key == "chunksizes" and name in any_chunks:
                 continue
-            given, expected = encoded(ours, key), encoded(theirs, key)
+            given, expected = ours.encoding.get(key), theirs.encoding.get(key)
             assert given == expected or given != given and expected != expected, (what, name, key, given, expected)
 
 
@@ -159,10 +153,12 @@ def test_netcdf_files_go_round(tmp_path, seed):
     assert_same(read(ours, "netcdf4"), wanted, keys, "netcdf4 reads what ferrocdf wrote", any_chunks=chosen)
     assert_same(read(ours, "ferrocdf"), read(ours, "netcdf4"), keys, "ferrocdf reads what ferrocdf wrote")
     assert_same(read(ours, "h5netcdf"), read(first, "h5netcdf"), keys, "h5netcdf reads what ferrocdf wrote", any_chunks=chosen)
-    # Once more, with the encodings that came with the data.
-    again = tmp_path / "again.nc"
+    # Once more, with the encodings that came with the data. xarray changes some of them, such as units of times.
+    again, copied = tmp_path / "again.nc", tmp_path / "copied.nc"
     ferrocdf.to_netcdf(wanted, again)
-    assert_same(read(again, "netcdf4"), wanted, keys, "netcdf4 reads what ferrocdf copied")
+    wanted.to_netcdf(copied, engine="netcdf4")
+    assert_same(read(again, "netcdf4"), read(copied, "netcdf4"), keys, "netcdf4 reads what ferrocdf copied")
+    xr.testing.assert_identical(read(again, "netcdf4"), wanted)
     ferrocdf.to_netcdf(read(first, "h5netcdf"), again)
     xr.testing.assert_identical(read(again, "netcdf4"), wanted)
     for engine in ("netcdf4", "h5netcdf"):
@@ -185,9 +181,13 @@ def test_zarr_stores_go_round(tmp_path, seed):
         assert found[name].encoding["chunks"] == encoding.get("chunks", found[name].encoding["chunks"])
     assert_same(read(ours, "ferrocdf"), found, [], "ferrocdf reads what ferrocdf wrote", True)
     xr.testing.assert_identical(read(first, "ferrocdf"), wanted)
-    again = tmp_path / "again"
+    again, copied = tmp_path / "again", tmp_path / "copied"
     ferrocdf.to_zarr(wanted, again, zarr_format=version)
-    assert_same(read(again, "zarr"), wanted, [*ENCODING_OF_ZARR, "chunks"], "zarr reads what ferrocdf copied", True)
+    # xarray does not write text again with the encoding that it has read from version 2.
+    no_encoding = {name: variable.drop_encoding() for name, variable in wanted.variables.items() if variable.dtype.kind in "UTO"}
+    wanted.assign(no_encoding).to_zarr(copied, zarr_format=version)
+    xr.testing.assert_identical(read(again, "zarr"), wanted)
+    assert_same(read(again, "zarr"), read(copied, "zarr"), [*ENCODING_OF_ZARR, "chunks"], "zarr reads what ferrocdf copied", True)
     # Through a file of netCDF.
     ferrocdf.to_netcdf(wanted, tmp_path / "a.nc")
     xr.testing.assert_identical(read(tmp_path / "a.nc", "netcdf4"), wanted)
