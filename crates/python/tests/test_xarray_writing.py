@@ -4,6 +4,8 @@ import io
 import subprocess
 import sys
 
+import dask
+import dask.distributed
 import h5py
 import netCDF4
 import numpy as np
@@ -253,7 +255,6 @@ def test_codecs_of_zarr_are_written(tmp_path, weather):
 
 
 def test_arrays_of_dask_are_written_block_by_block(path, tmp_path, weather):
-    dask = pytest.importorskip("dask")
     weather = weather.drop_vars("code").chunk(time=2, x=3)
     ferrocdf.to_netcdf(weather, path, encoding={"heat": {"zlib": True, "chunksizes": (3, 4, 2)}})
     xr.testing.assert_identical(opened(path), weather.compute())
@@ -269,6 +270,20 @@ def test_arrays_of_dask_are_written_block_by_block(path, tmp_path, weather):
         ferrocdf.to_zarr(weather.isel(time=slice(4)), tmp_path / "store", "w")
         ferrocdf.to_zarr(weather.isel(time=slice(4, 6)), tmp_path / "store", append_dim="time")
     xr.testing.assert_identical(xr.open_zarr(tmp_path / "store", chunks=None).load(), weather.compute())
+
+
+def test_processes_of_a_cluster_write(path, tmp_path):
+    data = xr.Dataset({"v": (("time", "x"), np.arange(6000.0).reshape(60, 100))}, {"time": np.arange(60)})
+    # Blocks share chunks.
+    blocks, encoding = data.chunk(time=7, x=50), {"v": {"chunks": (10, 40)}}
+    with dask.distributed.LocalCluster(2, threads_per_worker=2, dashboard_address=None) as cluster, dask.distributed.Client(cluster):
+        ferrocdf.to_netcdf(blocks, path, encoding=encoding, unlimited_dims="time")
+        xr.testing.assert_identical(opened(path), data)
+        blocks.to_netcdf(path, engine="ferrocdf", format="NETCDF3_CLASSIC")
+        xr.testing.assert_identical(opened(path), data)
+        ferrocdf.to_zarr(blocks.isel(time=slice(40)), tmp_path / "store", encoding=encoding)
+        ferrocdf.to_zarr(blocks.isel(time=slice(40, 60)), tmp_path / "store", append_dim="time")
+        xr.testing.assert_identical(opened(tmp_path / "store", "zarr"), data)
 
 
 def test_bytes_and_file_objects_get_the_dataset(weather):
