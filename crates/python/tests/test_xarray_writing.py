@@ -279,7 +279,7 @@ def test_processes_of_a_cluster_write(path, tmp_path):
     with dask.distributed.LocalCluster(2, threads_per_worker=2, dashboard_address=None) as cluster, dask.distributed.Client(cluster):
         ferrocdf.to_netcdf(blocks, path, encoding=encoding, unlimited_dims="time")
         xr.testing.assert_identical(opened(path), data)
-        blocks.to_netcdf(path, engine="ferrocdf", format="NETCDF3_CLASSIC")
+        blocks.to_netcdf(path, engine="ferrocdf", format="NETCDF3_CLASSIC", compute=False).compute()
         xr.testing.assert_identical(opened(path), data)
         ferrocdf.to_zarr(blocks.isel(time=slice(40)), tmp_path / "store", encoding=encoding)
         ferrocdf.to_zarr(blocks.isel(time=slice(40, 60)), tmp_path / "store", append_dim="time")

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 from xarray.backends import BackendArray, locks
-from xarray.backends.common import WritableCFDataStore, _encode_variable_name
+from xarray.backends.common import AbstractDataStore, WritableCFDataStore, _encode_variable_name
 from xarray.backends.netcdf3 import encode_nc3_attr_value, encode_nc3_variable
 from xarray.coding.strings import CharacterArrayCoder, EncodedStringCoder, is_unicode_dtype
 from xarray.core import indexing
@@ -138,6 +138,10 @@ class FerrocdfStore(WritableCFDataStore):
         """Returns the store for a group within this one, which is made if it does not exist."""
         path = f"{self.group.path.rstrip('/')}/{group.strip('/')}"
         return type(self)(self.dataset, path, hand_over=self._hand_over, reopens=self._reopens)
+
+    def __reduce_ex__(self, protocol):
+        # Processes that write the data have nothing to close.
+        return (AbstractDataStore, ()) if self._reopens else super().__reduce_ex__(protocol)
 
     @property
     def in_zarr(self):
