@@ -117,7 +117,7 @@ impl FileMut {
     }
 
     /// Makes a dimension at least `len` long, as a write that reaches so far does. One of a Zarr store becomes unlimited first, since arrays of
-    /// a store can grow along each dimension.
+    /// a store can grow along each dimension. A netCDF-4 file keeps the length if elements are written that reach so far before it is closed.
     ///
     /// # Errors
     /// `NC_EDIMSIZE` for a shorter dimension of another dataset that is not unlimited; those of writing.

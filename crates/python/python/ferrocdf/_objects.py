@@ -306,7 +306,8 @@ class Group(_ferrocdf.Group):
         self._rename(name)
 
     def grow_dimension(self, name, size):
-        """Makes a dimension at least ``size`` long: an unlimited one, or any of a Zarr store. Elements that are not written have the fill value."""
+        """Makes a dimension at least ``size`` long: an unlimited one, or any of a Zarr store. Elements that are not written have the fill value.
+        A netCDF-4 file keeps the length if elements are written that reach so far before it is closed."""
         self._grow_dimension(name, size)
 
     def rename_dimension(self, name, to):
