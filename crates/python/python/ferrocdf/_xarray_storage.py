@@ -72,7 +72,7 @@ def storage_of(variable, unlimited_dims, *, in_zarr, is_strict):
     # Data that came from a contiguous variable may get filters, or dimensions that grow, which need chunks.
     if encoding.get("contiguous") and (is_strict or chunks is None and not grows and not has_filters and not in_zarr):
         storage["contiguous"] = True
-    if encoding.get("shards") is not None and in_zarr:
+    if encoding.get("shards") is not None and in_zarr and (is_strict or chunks is not None):
         storage["shards"] = _of_each_dimension(encoding["shards"], variable)
     if encoding.get("significant_digits") is not None:
         storage["quantize"] = encoding.get("quantize_mode") or "BitGroom", int(encoding["significant_digits"])
@@ -94,7 +94,7 @@ def _chunks_of(variable, unlimited_dims, in_zarr, is_strict):
             return chunks
         # The data may have another shape than the variable that the encoding came with.
         fits = len(chunks) == variable.ndim and all(
-            length <= size or dim in unlimited_dims for length, size, dim in zip(chunks, variable.shape, variable.dims)
+            length <= size or dim in unlimited_dims or in_zarr for length, size, dim in zip(chunks, variable.shape, variable.dims)
         )
         if fits and encoding.get("original_shape", variable.shape) == variable.shape:
             return chunks
