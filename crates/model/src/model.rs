@@ -315,6 +315,11 @@ impl Model {
 
     // ---- Define mode ----
 
+    /// Makes a dimension unlimited.
+    pub fn make_unlimited(&mut self, dim: DimId) {
+        self.dims[dim.index()].unlimited = true;
+    }
+
     /// This model with new names checked by the rules of HDF5 ([`Name::of_hdf5`]), which are wider than those of netCDF:
     /// for a file that is to hold what a file of another program holds.
     #[must_use]

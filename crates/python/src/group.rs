@@ -304,6 +304,10 @@ impl Group {
         self.0.write(py, |file, id| writable(file, id)?.rename(name))
     }
 
+    fn _grow_dimension(&self, py: Python<'_>, name: &str, size: u64) -> PyResult<()> {
+        self.0.write(py, |file, id| writable(file, id)?.grow_dimension(name, size))
+    }
+
     fn _rename_dimension(&self, py: Python<'_>, name: &str, to: &str) -> PyResult<()> {
         self.0.write(py, |file, id| writable(file, id)?.rename_dimension(name, to))
     }

@@ -171,6 +171,9 @@ const WHEELS: &[&str] = &[
     "zarr==3.1.6",
     "pandas==3.1.1",
     "xarray==2026.9.0",
+    "h5netcdf==1.8.2",
+    "dask==2026.8.0",
+    "distributed==2026.8.0",
     "aiohttp==3.14.5",
     "boto3==1.44.8",
     "moto[s3]==5.1.4",
@@ -184,7 +187,7 @@ const WHEELS: &[&str] = &[
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, pyhdf.SD, pyproj, maturin";
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin";
     environment("target/python", there, WHEELS)
 }
 

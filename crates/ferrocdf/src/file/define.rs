@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
-use ferrocdf_model::{Atomic, Model, Type, VarId};
+use ferrocdf_model::{Atomic, Container, DimId, Model, Type, VarId};
 
 use super::{FileMut, WriteTarget};
 use crate::driver::{Flush, Part};
@@ -113,6 +113,34 @@ impl FileMut {
             return self.file.named(Err(Error::new(Code::EPERM, what)));
         }
         let done = self.file.write_state().remove(find);
+        self.file.named(done)
+    }
+
+    /// Makes a dimension at least `len` long, as a write that reaches so far does. One of a Zarr store becomes unlimited first, since arrays of
+    /// a store can grow along each dimension. A netCDF-4 file keeps the length if elements are written that reach so far before it is closed.
+    ///
+    /// # Errors
+    /// `NC_EDIMSIZE` for a shorter dimension of another dataset that is not unlimited; those of writing.
+    pub fn grow_dimension(&self, dim: DimId, len: u64) -> Result<()> {
+        if matches!(self.format().container(), Container::ZarrV2 | Container::ZarrV3) {
+            self.define(|model| {
+                model.make_unlimited(dim);
+                Ok(())
+            })?;
+        }
+        let mut state = self.file.write_state();
+        let done = state.commit().and_then(|()| {
+            state.blob_mut()?;
+            let found = state.model.dim(dim);
+            if found.len < len && !found.unlimited {
+                let what = format!(
+                    "dimension \"{}\" has the length {}, and is not unlimited",
+                    found.name, found.len
+                );
+                return Err(Error::new(Code::EDIMSIZE, what));
+            }
+            state.grow_dim(dim, len)
+        });
         self.file.named(done)
     }
 

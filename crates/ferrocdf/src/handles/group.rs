@@ -307,6 +307,15 @@ impl<'f> GroupMut<'f> {
         })
     }
 
+    /// Makes a dimension at least `len` long; see [`FileMut::grow_dimension`].
+    ///
+    /// # Errors
+    /// `NC_EBADDIM`, and those of [`FileMut::grow_dimension`].
+    pub fn grow_dimension(&self, name: &str, len: u64) -> Result<()> {
+        let dim = self.file.look(|model| find_dim(model, self.id, name))?;
+        self.file.grow_dimension(dim, len)
+    }
+
     /// Gives the group another name.
     ///
     /// # Errors

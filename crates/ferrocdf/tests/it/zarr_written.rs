@@ -160,6 +160,46 @@ fn stores_of_all_kinds_are_made_edited_and_read() {
 }
 
 #[test]
+fn every_dimension_of_a_store_can_be_made_longer() {
+    for options in kinds() {
+        let store = Arc::new(MemoryStore::default());
+        let file = FileMut::create_at(&at(&store), &options).unwrap();
+        define(&file).unwrap();
+        fill(&file, 2).unwrap();
+        file.close().unwrap();
+        let file = append(&store).unwrap();
+        file.root_mut().grow_dimension("x", 7).unwrap();
+        file.root_mut().grow_dimension("x", 6).unwrap();
+        let _exact = file.write_values(VarId(0), &[1, 5], &[1, 1], &Values::Float(vec![9.0])).unwrap();
+        file.close().unwrap();
+        let file = open(&store).unwrap();
+        let level = file.variable("level").unwrap();
+        let wanted = [10.0, 11.0, 12.0, 13.0, 14.0, 9.0, -1.0];
+        assert_eq!(level.get_values::<f32, _>((1, ..)).unwrap(), wanted, "{options:?}");
+        // Without netCDF's metadata each group has dimensions of its own.
+        let len = if options.zarr.nczarr { 7 } else { 5 };
+        assert_eq!(file.variable("/g/name").unwrap().shape(), [len]);
+    }
+}
+
+#[test]
+fn dimension_of_another_file_grows_if_it_is_unlimited() {
+    for format in [Format::CLASSIC, Format::NETCDF4] {
+        let file = FileMut::in_memory(&CreateOptions::format(format)).unwrap();
+        file.define(|model| {
+            let dims = [("time", None), ("x", Some(2))];
+            let [time, x] = dims.map(|(name, len)| model.def_dim(GroupId::ROOT, name, len));
+            model.def_var(GroupId::ROOT, "v", Atomic::Int.into(), &[time?, x?])
+        })
+        .unwrap();
+        file.root_mut().grow_dimension("time", 3).unwrap();
+        assert_eq!(file.root_mut().grow_dimension("x", 3).unwrap_err().code, Code::EDIMSIZE);
+        assert_eq!(file.root_mut().grow_dimension("y", 3).unwrap_err().code, Code::EBADDIM);
+        assert_eq!(file.variable("v").unwrap().get_values::<i32, _>(..).unwrap(), [-2_147_483_647; 6]);
+    }
+}
+
+#[test]
 fn chunks_of_the_fill_value_are_left_out() {
     for (keeps, wanted) in [(false, 1), (true, 2)] {
         let store = Arc::new(MemoryStore::default());

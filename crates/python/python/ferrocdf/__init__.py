@@ -63,3 +63,18 @@ __all__ = [
     "open",
     "to_cdl",
 ]
+
+# What needs xarray, which is imported by those alone who use it.
+_WITH_XARRAY = ("to_netcdf", "to_zarr")
+
+
+def __getattr__(name):
+    if name not in _WITH_XARRAY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _xarray_write
+
+    return getattr(_xarray_write, name)
+
+
+def __dir__():
+    return [*globals(), *_WITH_XARRAY]

@@ -305,6 +305,11 @@ class Group(_ferrocdf.Group):
         """Gives the group another name."""
         self._rename(name)
 
+    def grow_dimension(self, name, size):
+        """Makes a dimension at least ``size`` long: an unlimited one, or any of a Zarr store. Elements that are not written have the fill value.
+        A netCDF-4 file keeps the length if elements are written that reach so far before it is closed."""
+        self._grow_dimension(name, size)
+
     def rename_dimension(self, name, to):
         """Gives a dimension of this group another name."""
         self._rename_dimension(name, to)

@@ -1,0 +1,271 @@
+"""Datasets of xarray, written to netCDF and Zarr."""
+
+import io
+import os
+
+import numpy as np
+import pandas as pd
+import xarray
+from xarray import conventions
+from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
+from xarray.backends.common import ArrayWriter, _normalize_path
+
+from ._xarray_store import FerrocdfStore, dask_scheduler
+
+
+def to_netcdf(
+    data,
+    path=None,
+    mode=None,
+    *,
+    format=None,
+    group=None,
+    encoding=None,
+    unlimited_dims=None,
+    region=None,
+    append_dim=None,
+    compute=True,
+    write_inherited_coords=False,
+):
+    """Writes a Dataset, a DataArray or a DataTree of xarray to a netCDF file, or to another place that ``ferrocdf.open`` makes datasets in.
+
+    path: a path, a URL, or a file object with ``write``; without one the bytes are returned as a ``memoryview``.
+    mode: "w" (the default) makes a dataset in place of an old one, "w-" one that does not exist yet, "a" adds to one and replaces the values of
+        variables that exist, "r+" changes values alone.
+    format: "NETCDF4" (the default), "NETCDF4_CLASSIC", "NETCDF3_64BIT", "NETCDF3_CLASSIC" or "CDF5".
+    group: the group to write to, which is made if it does not exist.
+    encoding: how variables are stored, ``{name: {"chunksizes": …, "zlib": True, …}}``, with the keys of the engines netcdf4, h5netcdf and zarr;
+        of a DataTree for each path of a group.
+    unlimited_dims: the dimensions that grow; of a DataTree for each path of a group.
+    region: writes a part of variables that exist, ``{dimension: slice}``, or "auto" to find it by the values of the coordinates.
+    append_dim: writes behind the end of this dimension, which grows.
+    compute: False to return a ``dask.delayed.Delayed`` that writes arrays of Dask. Their blocks are written in parallel.
+    write_inherited_coords: True for the coordinates of a DataTree in each group that inherits them.
+
+    Raises ``ValueError`` for data and encodings that the format cannot hold, ``ferrocdf.Error`` for what fails in the file.
+    """
+    mode = mode or _default_mode(region, append_dim, "w")
+    memory = io.BytesIO() if path is None else None
+    if memory is not None and not compute:
+        raise NotImplementedError("compute=False needs a path: bytes are returned at once")
+    target = memory if path is None else _normalize_path(path)
+
+    def open_store(autoclose):
+        return FerrocdfStore.open(target, mode, format, autoclose=autoclose)
+
+    options = {"region": region, "append_dim": append_dim, "write_attributes": mode != "r+"}
+    done = _write(data, open_store, group, encoding, unlimited_dims, compute, write_inherited_coords, options)
+    return memory.getbuffer() if memory is not None else done
+
+
+def to_zarr(
+    data,
+    store,
+    mode=None,
+    *,
+    group=None,
+    encoding=None,
+    region=None,
+    append_dim=None,
+    zarr_format=3,
+    compute=True,
+    write_inherited_coords=False,
+):
+    """Writes a Dataset, a DataArray or a DataTree of xarray to a Zarr store.
+
+    store: a path or a URL.
+    mode: "w-" (the default) makes a store that does not exist yet, "w" one in place of an old one, "a" adds to one and replaces the values of
+        variables that exist, "a-" those of variables with ``append_dim`` alone, "r+" (the default with ``region``) changes values alone.
+    zarr_format: 2 or 3, for a new store.
+
+    The others are those of ``to_netcdf``. Variables get the chunks of Dask and are compressed with zstd, unless ``encoding`` says otherwise.
+    """
+    mode = mode or _default_mode(region, append_dim, "w-")
+    if not isinstance(store, (str, os.PathLike)):
+        raise TypeError(f"store {store!r}: it is a path or a URL")
+    if zarr_format not in (2, 3):
+        raise ValueError(f"zarr_format {zarr_format!r}: it is 2 or 3")
+
+    def open_store(autoclose):
+        place = _normalize_path(store)
+        if mode == "w" and group not in (None, "", "/"):
+            # The other groups of the store stay.
+            opened = FerrocdfStore.open(place, "a", f"ZARR{zarr_format}", autoclose=autoclose)
+            if group in opened.dataset:
+                opened.dataset.remove(group)
+            return opened
+        return FerrocdfStore.open(place, "a" if mode == "a-" else mode, f"ZARR{zarr_format}", autoclose=autoclose)
+
+    options = {"region": region, "append_dim": append_dim, "write_attributes": mode != "r+", "appends_only": mode == "a-"}
+    return _write(data, open_store, group, encoding, None, compute, write_inherited_coords, options)
+
+
+def _default_mode(region, append_dim, new):
+    if append_dim is not None:
+        return "a"
+    return new if region is None else "r+"
+
+
+def _write(data, open_store, group, encoding, unlimited_dims, compute, inherited, options):
+    """Writes the datasets of ``data`` to the groups of a store, which is closed afterwards."""
+    nodes = list(_nodes(data, inherited))
+    is_tree = isinstance(data, xarray.DataTree)
+    encoding, unlimited_dims = (each if is_tree else {"/": each} for each in (encoding or {}, unlimited_dims))
+    if unknown := set(encoding) - {path for path, _ in nodes}:
+        raise ValueError(f"encoding for groups that are not in the data: {sorted(unknown)}")
+    writer = ArrayWriter()
+    reopens = _is_written_by_processes(dataset for _, dataset in nodes)
+    store = open_store(reopens)
+    try:
+        for path, dataset in nodes:
+            inside = "/".join(part for part in ((group or "").strip("/"), path.strip("/")) if part)
+            place = store.get_child_store(inside) if inside else store
+            _write_dataset(dataset, place, writer, encoding.get(path) or {}, (unlimited_dims or {}).get(path), **options)
+        if reopens:
+            store.close()
+        written = writer.sync(compute=compute)
+    except BaseException:
+        store.close()
+        raise
+    if compute:
+        store.close()
+        return None
+    import dask
+
+    return dask.delayed(_close)(written, store)
+
+
+def _close(_, store):
+    store.close()
+
+
+def _nodes(data, inherited):
+    """Yields each group and its dataset; of one that is no tree the group "/"."""
+    if isinstance(data, xarray.DataTree):
+        for path, node in data.subtree_with_keys:
+            at_root = path == "."
+            yield "/" if at_root else f"/{path}", node.to_dataset(inherit=inherited or at_root)
+    elif isinstance(data, xarray.DataArray):
+        yield "/", _dataset_of(data)
+    elif isinstance(data, xarray.Dataset):
+        yield "/", data
+    else:
+        raise TypeError(f"{type(data)} is no Dataset, DataArray or DataTree of xarray")
+
+
+def _dataset_of(array):
+    """Returns a dataset of one variable, from which ``xarray.open_dataarray`` gives the array back."""
+    if array.name is None or array.name in array.coords or array.name in array.dims:
+        made = array.to_dataset(name=DATAARRAY_VARIABLE)
+        return made if array.name is None else made.assign_attrs({DATAARRAY_NAME: array.name})
+    return array.to_dataset()
+
+
+def _is_written_by_processes(datasets):
+    has_blocks = any(variable.chunks is not None for dataset in datasets for variable in dataset.variables.values())
+    return has_blocks and dask_scheduler() in ("distributed", "multiprocessing")
+
+
+def _write_dataset(dataset, store, writer, encoding, unlimited_dims, *, region, append_dim, write_attributes, appends_only=False):
+    """Writes a dataset, or the part of one, to a store. Arrays of Dask are added to the writer."""
+    if region is not None or append_dim is not None:
+        if encoding:
+            raise ValueError("encoding: variables that exist keep theirs when a part of them is written")
+        part = _region_of(dataset, store, region)
+        _write_part(dataset.drop_vars(dataset.indexes) if part else dataset, store, writer, part, append_dim, write_attributes, appends_only)
+        return
+    variables, attributes = conventions.encode_dataset_coordinates(dataset)
+    for name, each in encoding.items():
+        variables[name].encoding = dict(each)
+    if not write_attributes:
+        if missing := [name for name in variables if name not in store.group.variables]:
+            raise ValueError(f"variables {missing!r} do not exist, and mode 'r+' makes none: use mode 'a'")
+        attributes = {}
+    store.store(variables, attributes, set(encoding), writer, unlimited_dims=_unlimited_dims(dataset, unlimited_dims))
+
+
+def _unlimited_dims(dataset, asked):
+    """Returns the dimensions that grow: those that were asked for, or those that grew where the dataset came from."""
+    if asked is None:
+        return {name for name in dataset.encoding.get("unlimited_dims", ()) if name in dataset.dims}
+    asked = {asked} if isinstance(asked, str) else set(asked)
+    if unknown := asked - set(dataset.dims):
+        raise ValueError(f"unlimited_dims: {sorted(unknown)} are no dimensions of the dataset")
+    return asked
+
+
+def _region_of(dataset, store, region):
+    """Returns a region with a slice for each of its dimensions, found by the coordinates where it is "auto"."""
+    if region is None:
+        return {}
+    region = dict.fromkeys(dataset.dims, "auto") if region == "auto" else dict(region)
+    for dim, part in region.items():
+        if dim not in dataset.dims:
+            raise ValueError(f"region: {dim!r} is no dimension of the dataset, which has {list(dataset.dims)}")
+        if part == "auto":
+            region[dim] = part = _found_by_coordinate(dataset, store, dim)
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            raise ValueError(f"region: {dim!r} has {part!r}, and not a slice with the step 1")
+    if apart := [name for name, variable in dataset.variables.items() if not set(variable.dims) & set(region)]:
+        raise ValueError(f"region: variables {apart!r} have none of its dimensions; leave them out with drop_vars({apart!r})")
+    return region
+
+
+def _found_by_coordinate(dataset, store, dim):
+    if dim not in dataset.variables:
+        return slice(0, dataset.sizes[dim])
+    stored = pd.Index(conventions.decode_cf_variable(dim, store.get_variables()[dim]).values)
+    found = stored.get_indexer(dataset[dim].values)
+    if (found < 0).any():
+        raise KeyError(f"region: values of the coordinate {dim!r} are not in the dataset that is written to")
+    if (np.diff(found) != 1).any():
+        raise ValueError(f"region: the values of the coordinate {dim!r} do not follow each other in the dataset that is written to")
+    return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 0)
+
+
+def _write_part(dataset, store, writer, region, append_dim, write_attributes, appends_only):
+    """Writes to a part of variables that exist, encoded as they are."""
+    variables, attributes = conventions.encode_dataset_coordinates(dataset)
+    stored = store.get_variables()
+    if missing := [name for name in variables if name not in stored]:
+        raise ValueError(f"variables {missing!r} do not exist: a part is written to variables that do")
+    dims = store.visible_dimensions()
+    if append_dim is not None:
+        if append_dim in region:
+            raise ValueError(f"{append_dim!r} is the append_dim, and in the region too")
+        if append_dim not in dims or append_dim not in dataset.dims:
+            raise ValueError(f"append_dim: {append_dim!r} is no dimension of both datasets")
+        if not dims[append_dim].is_unlimited and not store.in_zarr:
+            raise ValueError(f"append_dim: {append_dim!r} has a fixed length; write the dataset with unlimited_dims=[{append_dim!r}] first")
+        start = dims[append_dim].size
+        region = {**region, append_dim: slice(start, start + dataset.sizes[append_dim])}
+        store.group.grow_dimension(append_dim, region[append_dim].stop)
+        dims = store.visible_dimensions()
+        if appends_only:
+            variables = {name: variable for name, variable in variables.items() if append_dim in variable.dims}
+    for name, variable in variables.items():
+        variable = variables[name] = variable.transpose(*_stored_dims(name, variable, stored[name]))
+        variable.encoding = conventions.decode_cf_variable(name, stored[name]).encoding
+        wanted = {dim: _length_of(region.get(dim, slice(None)), dims[dim]) for dim in variable.dims}
+        if wanted != dict(variable.sizes):
+            raise ValueError(f"variable {name!r} has the dimensions {dict(variable.sizes)}, and the part that is written {wanted}")
+    variables, _ = store.encode(variables, {})
+    if write_attributes:
+        store.set_attributes(attributes)
+    for name, variable in variables.items():
+        target = store.target(store.group.variables[name], variable)
+        writer.add(variable.data, target, tuple(region.get(dim, slice(None)) for dim in variable.dims))
+
+
+def _length_of(part, dimension):
+    """Returns the number of elements that a slice selects. Behind the end of a dimension that grows there may be some too."""
+    size = dimension.size if not dimension.is_unlimited else max(dimension.size, part.stop or 0)
+    return len(range(*part.indices(size)))
+
+
+def _stored_dims(name, variable, stored):
+    """Returns the dimensions of a variable in the order in which they are stored. Texts have one dimension less than their characters."""
+    dims = tuple(dim for dim in stored.dims if dim in variable.dims)
+    if set(dims) != set(variable.dims):
+        raise ValueError(f"variable {name!r} has the dimensions {variable.dims}, and {stored.dims} in the dataset that is written to")
+    return dims
