@@ -112,8 +112,11 @@ fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<E
             if block != 0 && !seen.insert(block as u16) {
                 return Err(bad(format!("linked block {block} comes again among the blocks of an element")));
             }
-            let place = file.descriptor(tags::LINKED, block as u16).filter(|_| block != 0);
-            let place = place.and_then(|descriptor| descriptor.place);
+            let descriptor = file.descriptor(tags::LINKED, block as u16).filter(|_| block != 0);
+            if descriptor.is_none() && block != 0 {
+                return Err(bad(format!("linked block {block} is not in the file")));
+            }
+            let place = descriptor.and_then(|descriptor| descriptor.place);
             // The first block may have another length than the rest: what the object was before it grew.
             let len = match (start, place) {
                 (0, Some((_, len))) => len,

@@ -216,6 +216,8 @@ struct VarMembers {
     number: Option<NumberType>,
     /// Reference number of the data.
     data: Option<u16>,
+    /// True if the file does not have the data. Reading it is an error then.
+    is_lost: bool,
     /// Number of bytes of the data, decoded.
     len: u64,
     group: Option<(u16, u16)>,
@@ -232,7 +234,7 @@ impl VarMembers {
             match objects.get(&(tag, reference)) {
                 Some(Object::Number(number)) => parts.number = Some(number.clone()?),
                 Some(Object::Data(data)) => {
-                    // Data that is named and missing is an error when it is read.
+                    parts.is_lost = data.as_ref().is_ok_and(Option::is_none);
                     let (len, chunked_shape) = data.clone()?.unwrap_or_default();
                     (parts.data, parts.len, parts.chunked_shape) = (Some(reference), len, chunked_shape);
                 }
@@ -265,6 +267,9 @@ impl VarMembers {
         let mut shape: Vec<u64> =
             own.iter().map(|&dim| lens.get(dim).and_then(|dim| dim.len).unwrap_or(0)).collect();
         let is_record = own.first().is_some_and(|&dim| lens.get(dim).is_some_and(|dim| dim.len.is_none()));
+        if is_record && self.is_lost {
+            return Err(bad("its data is not in the file, and nothing else tells how many records it has"));
+        }
         if let Some(records) = shape.first_mut().filter(|_| is_record) {
             *records = 1;
             let record = shape.iter().try_fold(number.size() as u64, |bytes, &len| bytes.checked_mul(len));

@@ -78,8 +78,9 @@ impl Var {
             Storage::Compressed { compression, pieces } => {
                 self.compressed(file, lens, &compression.steps, pieces)
             }
+            // As in the library, data of no bytes was never written.
             Storage::Pieces(pieces) => match pieces[..] {
-                [] => Ok(self.unwritten()),
+                _ if element.len == 0 => Ok(self.unwritten()),
                 [Piece { at: Some(at), len }] if len >= total && own == total => self.contiguous(at, None),
                 _ => self.in_pieces(file.blob().clone(), pieces, lens),
             },

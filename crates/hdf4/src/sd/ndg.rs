@@ -79,6 +79,9 @@ struct Group {
     members: Vec<(u16, u16)>,
 }
 
+/// Maximum number of bytes of a dataset: positions in a file have 32 bits.
+const MAX_BYTES: u64 = 0xffff_ffff;
+
 /// Reads the datasets.
 pub fn read(file: &File) -> Result<Datasets> {
     let mut found = Datasets::default();
@@ -205,7 +208,19 @@ impl Group {
             let range: Vec<Attribute> = named.by_ref().collect();
             group.attributes.splice(at..at, range);
         }
+        group.check_size()?;
         Ok(group)
+    }
+
+    /// Checks that the data fits in a file: only Vgroups describe compressed data.
+    fn check_size(&self) -> Result<()> {
+        let Some((dimensions, number)) = self.dimensions.as_ref().zip(self.number) else { return Ok(()) };
+        let bytes =
+            dimensions.lens.iter().try_fold(number.size() as u64, |bytes, &len| bytes.checked_mul(len));
+        match bytes {
+            Some(bytes) if bytes <= MAX_BYTES => Ok(()),
+            _ => Err(bad(format!("a dataset of shape {:?} is larger than any HDF4 file", dimensions.lens))),
+        }
     }
 
     /// Adds the dimensions, coordinate variables and the dataset of the group.

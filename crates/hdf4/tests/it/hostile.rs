@@ -1,5 +1,6 @@
 //! Damaged files: errors, or fewer objects, in bounded time.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -437,4 +438,96 @@ fn linked_blocks_end_where_the_last_one_does_whatever_their_header_says() {
     assert!(read(3).is_err());
     let [lost] = &found.unreadable[..] else { panic!("{:?}", found.unreadable) };
     assert!(lost.to_string().contains("\"lost\"") && lost.to_string().contains("none of"), "{lost}");
+}
+
+/// Returns the position of the descriptor of an object in the first block.
+fn descriptor(bytes: &[u8], tag: u16, reference: u16) -> usize {
+    let key = [tag.to_be_bytes(), reference.to_be_bytes()].concat();
+    (10..).step_by(12).find(|&at| bytes[at..at + 4] == key).unwrap()
+}
+
+/// Reads the only dataset of a file, four numbers.
+fn read_only(bytes: Vec<u8>) -> Result<Vec<i16>, String> {
+    let file = crate::open(bytes);
+    let var = Datasets::read(&file).unwrap().vars.remove(0);
+    let located = var.locate(&file, var.shape.clone()).map_err(|error| error.to_string())?;
+    let (mut out, selection) = (vec![0i16; 4], Selection::all(&var.shape));
+    let blob = located.blob.unwrap_or_else(|| file.blob().clone());
+    match read(&*blob, &located.array, &selection, Out::new(&mut out)) {
+        Ok(_) => Ok(out),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[test]
+fn structures_that_the_file_names_and_does_not_have_are_errors() {
+    let with_data = |add: &dyn Fn(&mut Builder) -> u16| {
+        let mut builder = Builder::default();
+        let x = builder.dim("x", Some(4));
+        let data = add(&mut builder);
+        let var = builder.dataset("v", &[x], INT16, Some(data), &[]);
+        builder.cdf(&[x], &[var], &[]);
+        builder.finish(100)
+    };
+    let chunked = with_data(&|builder| {
+        builder.chunked(&[4], &[2], None, &[(vec![0], big(&[1, 2])), (vec![1], big(&[3, 4]))])
+    });
+    assert_eq!(read_only(chunked.clone()).unwrap(), [1, 2, 3, 4]);
+    // The records of the chunk table, the first Vdata behind the dimension's.
+    let table = (1..100).filter(|&at| crate::open(chunked.clone()).descriptor(tags::VS, at).is_some()).nth(1);
+    let mut lost = chunked.clone();
+    let at = descriptor(&lost, tags::VS, table.unwrap());
+    lost[at..at + 2].copy_from_slice(&tags::NULL.to_be_bytes());
+    let error = read_only(lost).unwrap_err();
+    assert!(error.contains("0 of the 16 bytes of its records are there"), "{error}");
+    let in_blocks = with_data(&|builder| {
+        builder.put(tags::LINKED, 11, &big(&[1, 2]));
+        builder.put(tags::LINKED, 12, &big(&[3, 4]));
+        builder.put(tags::LINKED, 13, &[0, 0, 0, 11, 0, 12]);
+        builder.add(tags::SD | SPECIAL, &linked(8, 13))
+    });
+    assert_eq!(read_only(in_blocks.clone()).unwrap(), [1, 2, 3, 4]);
+    for block in [11, 12] {
+        let mut lost = in_blocks.clone();
+        let at = descriptor(&lost, tags::LINKED, block);
+        lost[at..at + 2].copy_from_slice(&tags::NULL.to_be_bytes());
+        assert_eq!(Datasets::read(&crate::open(lost.clone())).unwrap().vars.len(), 0);
+        let found = Datasets::read(&crate::open(lost)).unwrap().unreadable.remove(0).to_string();
+        assert!(found.contains(&format!("linked block {block} is not in the file")), "{found}");
+    }
+}
+
+#[test]
+fn data_was_never_written_if_offset_and_length_say_so_or_if_it_has_no_bytes() {
+    let mut builder = Builder::default();
+    let x = builder.dim("x", Some(4));
+    let data = builder.add(tags::SD, &big(&[1, 2, 3, 4]));
+    let var = builder.dataset("v", &[x], INT16, Some(data), &[]);
+    builder.cdf(&[x], &[var], &[]);
+    let sound = builder.finish(100);
+    let at = descriptor(&sound, tags::SD, data);
+    let changed = |range: Range<usize>, value: u32| {
+        let mut bytes = sound.clone();
+        bytes[at + range.start..at + range.end].copy_from_slice(&value.to_be_bytes());
+        bytes
+    };
+    assert_eq!(read_only(changed(8..12, 0)).unwrap(), [-32767; 4]);
+    let mut both = changed(4..8, u32::MAX);
+    both[at + 8..at + 12].copy_from_slice(&u32::MAX.to_be_bytes());
+    assert_eq!(read_only(both).unwrap(), [-32767; 4]);
+    assert!(read_only(changed(4..8, u32::MAX)).unwrap_err().contains("past the end"));
+}
+
+#[test]
+fn a_dataset_without_vgroups_that_is_larger_than_any_file_is_skipped() {
+    let mut builder = Builder::default();
+    let number = builder.add(tags::NT, &INT16);
+    let dims = [&2u16.to_be_bytes()[..], &2_000_000_000u32.to_be_bytes(), &3u32.to_be_bytes()].concat();
+    let numbers = [tags::NT.to_be_bytes(), number.to_be_bytes()].concat().repeat(3);
+    let record = builder.add(tags::SDD, &[dims, numbers].concat());
+    builder.put(tags::NDG, 500, &[tags::SDD.to_be_bytes(), record.to_be_bytes()].concat());
+    let found = Datasets::read(&crate::open(builder.finish(100))).unwrap();
+    assert_eq!(found.vars.len(), 0);
+    let error = found.unreadable[0].to_string();
+    assert!(error.contains("[2000000000, 3] is larger than any HDF4 file"), "{error}");
 }

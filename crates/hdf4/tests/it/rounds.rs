@@ -10,7 +10,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_codec::Codecs;
 use ferrocdf_hdf4::File;
 use ferrocdf_hdf4::sd::{Datasets, Located};
-use ferrocdf_store::testing::Simulated;
+use ferrocdf_store::testing::{Simulated, Traffic};
 use ferrocdf_store::{Blob, Cost, MemoryBlob, MemoryStore, ObjectBlob, PageCache, Store};
 
 use crate::big;
@@ -255,9 +255,8 @@ fn blocks_at(positions: &[usize]) -> Vec<u8> {
     bytes
 }
 
-#[test]
-fn blocks_with_megabytes_between_them_are_looked_for_where_the_next_ones_probably_are() {
-    let distances = [9_000_000, 9_100_000, 8_900_000, 9_050_000, 8_950_000, 9_150_000, 9_000_000, 8_980_000];
+/// Opens a file with blocks that have these distances from each other, and returns what opening took.
+fn opening_by_distances(distances: &[usize]) -> Traffic {
     let mut positions = vec![4];
     positions.extend(distances.iter().scan(4, |at, distance| {
         *at += distance;
@@ -268,22 +267,34 @@ fn blocks_with_megabytes_between_them_are_looked_for_where_the_next_ones_probabl
     let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
     let file =
         File::open(Arc::new(ObjectBlob::new(store.clone(), "granule")), None, Codecs::default()).unwrap();
-    assert_eq!(file.descriptors().count(), 9);
-    let traffic = store.take_traffic();
-    // The first block; four and then sixteen places, of which the file has fewer.
-    assert!(traffic.rounds <= 3, "{traffic:?}");
-    assert!(traffic.bytes < 16 << 20, "{traffic:?}");
+    assert_eq!(file.descriptors().count(), positions.len());
+    store.take_traffic()
 }
 
 #[test]
-fn blocks_that_are_nowhere_near_where_they_are_looked_for_are_found_one_by_one() {
-    let positions = [4, 9_000_000, 14_000_000, 34_000_000, 41_000_000, 41_000_100, 41_000_200];
-    let store = MemoryStore::default();
-    store.put("granule", &blocks_at(&positions)).unwrap();
-    let store = Arc::new(Simulated::new(store, Cost::REMOTE, Duration::ZERO));
-    let file =
-        File::open(Arc::new(ObjectBlob::new(store.clone(), "granule")), None, Codecs::default()).unwrap();
-    assert_eq!(file.descriptors().count(), 7);
-    let traffic = store.take_traffic();
+fn blocks_with_megabytes_between_them_are_looked_for_where_the_next_ones_probably_are() {
+    // In kilobytes: much the same, in turns, and growing.
+    let same: Vec<usize> = (0..12).map(|number| 8900 + number * 37 % 200).collect();
+    let in_turns = (0..13).map(|number| [5500, 10_500][number % 2]).collect();
+    let growing = (1..12).map(|number| number * 1600).collect();
+    for (kilobytes, most) in [(same, 40), (in_turns, 90), (growing, 110)] {
+        let distances: Vec<usize> = kilobytes.iter().map(|distance| distance * 1000).collect();
+        let traffic = opening_by_distances(&distances);
+        assert!(traffic.rounds <= 5, "{kilobytes:?}: {traffic:?}");
+        assert!(traffic.bytes < most << 20, "{kilobytes:?}: {traffic:?}");
+    }
+}
+
+#[test]
+fn hundreds_of_blocks_in_a_hundred_megabytes_are_read_with_what_is_between_them() {
+    let distances: Vec<usize> = (0..190).map(|number| 200_000 + number * 7919 % 700_000).collect();
+    let traffic = opening_by_distances(&distances);
+    assert!(traffic.rounds <= 5, "{traffic:?}");
+}
+
+#[test]
+fn blocks_far_from_where_they_are_looked_for_are_found() {
+    let traffic =
+        opening_by_distances(&[9_000_000, 5_000_000, 20_000_000, 7_000_000, 100, 100, 25_000_000, 100]);
     assert!(traffic.rounds <= 6, "{traffic:?}");
 }
