@@ -406,3 +406,37 @@ assert read.identical(made), read
     subprocess.run([sys.executable, "-c", program, str(path)], check=True)
     with theirs.Dataset(path) as data:
         assert data["g/v"][:].tolist() == [1, 2] and data["g/v"].filters()["zlib"]
+
+
+def test_appending_to_a_url_keeps_what_is_there(tmp_path):
+    url = f"file://{tmp_path / 'a.nc'}"
+    with ours.Dataset(url, "a") as data:
+        data.title = "old"
+    for mode in ("a", "r+"):
+        with ours.Dataset(url, mode) as data:
+            assert data.title == "old"
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+def test_variables_are_found_by_attributes(tmp_path, library):
+    with library.Dataset(tmp_path / "a.nc", "w") as data:
+        for name, attributes in {"a": {"s": "a wind"}, "b": {}, "c": {"s": "rain", "n": 1}}.items():
+            data.createVariable(name, "i4", ()).setncatts(attributes)
+
+        def found(**wanted):
+            return [var.name for var in data.get_variables_by_attributes(**wanted)]
+
+        assert found(s=lambda text: text and "wind" in text) == ["a"]
+        assert found(s=lambda text: text is not None, n=1) == ["c"]
+        assert found(s="rain") == ["c"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+def test_unsigned_values_outside_their_range_are_masked(tmp_path, library):
+    with library.Dataset(tmp_path / "a.nc", "w") as data:
+        data.createDimension("x", 3)
+        var = data.createVariable("v", "i2", ("x",))
+        var._Unsigned, var.valid_max = "true", np.int16(5)
+        var[:] = np.array([1, 9, 3], "i2")
+    with library.Dataset(tmp_path / "a.nc") as data:
+        assert data["v"][:].mask.tolist() == [False, True, False]

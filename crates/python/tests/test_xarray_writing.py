@@ -332,3 +332,86 @@ def test_a_store_is_one_of_xarray(path, weather):
 def test_xarray_is_imported_by_those_who_use_it():
     code = "import sys, ferrocdf; assert 'xarray' not in sys.modules and 'to_netcdf' in dir(ferrocdf); ferrocdf.to_netcdf; assert 'xarray' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_part_is_not_written_in_a_mode_that_makes_a_dataset_anew(path, tmp_path, weather):
+    ferrocdf.to_netcdf(weather, path, unlimited_dims="time")
+    for options in ({"region": {"time": slice(0, 6)}}, {"append_dim": "time"}):
+        with pytest.raises(ValueError, match="unless mode='a'"):
+            ferrocdf.to_netcdf(weather[["heat", "time"]], path, "w", **options)
+        with pytest.raises(ValueError, match="unless mode='a'"):
+            ferrocdf.to_zarr(weather[["heat", "time"]], tmp_path / "store", "w", **options)
+    with pytest.raises(ValueError, match="mode 'b'"):
+        ferrocdf.to_netcdf(weather, path, "b")
+    xr.testing.assert_identical(opened(path), weather)
+
+
+@pytest.mark.parametrize("mode", ["a", "r+"])
+def test_variables_that_exist_keep_their_encoding(path, tmp_path, mode):
+    old = xr.Dataset({"v": ("x", [1.0, 2.0, np.nan])})
+    encoding = {"v": {"dtype": "i2", "scale_factor": 0.1, "_FillValue": -1}}
+    new = xr.Dataset({"v": ("x", [10.1, 20.2, np.nan])})
+    ferrocdf.to_netcdf(old, path, encoding=encoding)
+    ferrocdf.to_netcdf(new, path, mode)
+    ferrocdf.to_zarr(old, tmp_path / "store", encoding=encoding)
+    ferrocdf.to_zarr(new, tmp_path / "store", mode)
+    for found in (opened(path), xr.open_zarr(tmp_path / "store", chunks=None)):
+        np.testing.assert_allclose(found["v"], new["v"])
+        assert found["v"].encoding["dtype"] == "i2"
+    with pytest.raises(ValueError, match="dimensions"):
+        ferrocdf.to_netcdf(xr.Dataset({"v": ("y", [1.0])}), path, mode)
+    with pytest.raises(ValueError, match="encoding"):
+        ferrocdf.to_netcdf(new, path, mode, encoding=encoding)
+
+
+def test_a_part_whose_values_need_other_units_is_refused(path):
+    days = xr.Dataset({"t": ("x", np.array("2000-01-01", "M8[ns]") + np.arange(2) * np.timedelta64(1, "D"))})
+    ferrocdf.to_netcdf(days, path, encoding={"t": {"units": "days since 2000-01-01", "dtype": "i8"}})
+    with pytest.warns(UserWarning), pytest.raises(ValueError, match="need units"):
+        ferrocdf.to_netcdf(days + np.timedelta64(6, "h"), path, region={"x": slice(0, 2)})
+    xr.testing.assert_equal(opened(path), days)
+
+
+def test_text_is_padded_to_the_characters_that_are_stored(path):
+    ferrocdf.to_netcdf(xr.Dataset({"t": ("x", np.array([b"abc", b"d", b"ef"]))}), path)
+    ferrocdf.to_netcdf(xr.Dataset({"t": ("x", np.array([b"q", b"r", b"z"]))}), path, "a")
+    assert opened(path)["t"].values.tolist() == [b"q", b"r", b"z"]
+    with pytest.raises(ValueError, match="text of 4 bytes"):
+        ferrocdf.to_netcdf(xr.Dataset({"t": ("x", np.array([b"q", b"r", b"long"]))}), path, region={"x": slice(0, 3)})
+    assert opened(path)["t"].values.tolist() == [b"q", b"r", b"z"]
+
+
+def test_an_append_that_fails_makes_nothing_longer(path, tmp_path):
+    data = xr.Dataset({"v": (("time", "y"), np.ones((2, 3)))})
+    ferrocdf.to_zarr(data, tmp_path / "store")
+    ferrocdf.to_netcdf(data, path, format="NETCDF3_CLASSIC", unlimited_dims="time")
+    wrong = xr.Dataset({"v": (("time", "y"), np.ones((2, 4)))})
+    with pytest.raises(ValueError, match="has the dimensions"):
+        ferrocdf.to_zarr(wrong, tmp_path / "store", append_dim="time")
+    with pytest.raises(ValueError, match="has the dimensions"):
+        ferrocdf.to_netcdf(wrong, path, append_dim="time")
+    assert opened(path).sizes["time"] == opened(tmp_path / "store", "ferrocdf").sizes["time"] == 2
+
+
+def test_what_is_wrong_is_found_before_a_dataset_is_replaced(path, weather):
+    ferrocdf.to_netcdf(weather, path)
+    with pytest.raises(TypeError):
+        ferrocdf.to_netcdf(weather.assign_attrs(bad={"a": 1}), path)
+    with pytest.raises(ValueError, match="encoding for variables"):
+        ferrocdf.to_netcdf(weather, path, encoding={"none": {"zlib": True}})
+    xr.testing.assert_identical(opened(path), weather)
+    given = io.BytesIO()
+    with pytest.raises(ValueError):
+        ferrocdf.to_netcdf(weather, given, encoding={"count": {"unknown": 1}})
+    assert given.getvalue() == b""
+
+
+def test_groups_are_added_to_a_store(tmp_path, weather):
+    ferrocdf.to_zarr(weather[["count"]], tmp_path / "store", group="a")
+    ferrocdf.to_zarr(weather[["flag"]], tmp_path / "store", group="b")
+    with pytest.raises(FileExistsError):
+        ferrocdf.to_zarr(weather[["flag"]], tmp_path / "store", group="b")
+    assert set(zarr.open_group(tmp_path / "store").group_keys()) == {"a", "b"}
+    with pytest.raises(KeyError):
+        ferrocdf.to_zarr(weather[["flag"]], tmp_path / "store", "r+", group="c")
+    assert set(zarr.open_group(tmp_path / "store").group_keys()) == {"a", "b"}

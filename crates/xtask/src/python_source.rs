@@ -32,8 +32,10 @@ impl SourcePackage {
             let archives = target.join(format!("{release}.archive"));
             self.download(python, &archives)?;
             let archive = archives.join(format!("{release}.tar.gz"));
-            let (archive, target) = (archive.to_string_lossy(), target.to_string_lossy());
-            run("tar", &["--extract", "--file", &archive, "--directory", &target], &[])?;
+            // Unpacked elsewhere first, so that a folder that is there has all files.
+            let unpacked = archives.to_string_lossy();
+            run("tar", &["--extract", "--file", &archive.to_string_lossy(), "--directory", &unpacked], &[])?;
+            std::fs::rename(archives.join(&release), &folder).map_err(text)?;
         }
         Ok(folder)
     }

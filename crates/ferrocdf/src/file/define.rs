@@ -124,7 +124,9 @@ impl FileMut {
     pub fn grow_dimension(&self, dim: DimId, len: u64) -> Result<()> {
         if matches!(self.format().container(), Container::ZarrV2 | Container::ZarrV3) {
             self.define(|model| {
-                model.make_unlimited(dim);
+                if model.dim(dim).len < len {
+                    model.make_unlimited(dim);
+                }
                 Ok(())
             })?;
         }

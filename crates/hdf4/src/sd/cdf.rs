@@ -234,7 +234,11 @@ impl VarMembers {
             match objects.get(&(tag, reference)) {
                 Some(Object::Number(number)) => parts.number = Some(number.clone()?),
                 Some(Object::Data(data)) => {
-                    parts.is_lost = data.as_ref().is_ok_and(Option::is_none);
+                    let is_lost = data.as_ref().is_ok_and(Option::is_none);
+                    if is_lost && parts.data.is_some() {
+                        continue;
+                    }
+                    parts.is_lost = is_lost;
                     let (len, chunked_shape) = data.clone()?.unwrap_or_default();
                     (parts.data, parts.len, parts.chunked_shape) = (Some(reference), len, chunked_shape);
                 }

@@ -121,11 +121,12 @@ def _filters_of(encoding, in_zarr, is_strict):
             return {"filters": found}
     made = {"shuffle": bool(encoding.get("shuffle")), "fletcher32": bool(encoding.get("fletcher32"))}
     compressor = encoding.get("compression") or next((name for name in _SWITCHES if encoding.get(name)), None)
-    is_said = any(key in encoding and not _listed(encoding[key]) for key in ("compressors", "compression"))
+    is_said = any(key in encoding and encoding[key] != "auto" and not _listed(encoding[key]) for key in ("compressors", "compression"))
     if not compressor and in_zarr and not is_said:
         return {**made, "compression": "zstd"}
-    # As netCDF4-python has it: no compression of level 0, and bytes shuffled before deflate alone unless something else was asked for.
-    if not compressor or encoding.get("complevel", 4) == 0:
+    # As netCDF4-python has it: no compression of level 0, but for szip, which has no level, and bytes shuffled before deflate alone unless something
+    # else was asked for.
+    if not compressor or compressor != "szip" and encoding.get("complevel", 4) == 0:
         return made
     made["shuffle"] = bool(encoding.get("shuffle", compressor == "zlib"))
     return {**made, **_compressor(compressor, encoding)}

@@ -98,13 +98,14 @@ class FerrocdfStore(WritableCFDataStore):
 
     hand_over: called with the bytes of a dataset that was made in memory, when it is closed.
     reopens: True if other processes write the data, after this one has closed the dataset.
+    makes_groups: False if a group that does not exist is an error, as it is in a dataset that is only read.
     """
 
-    def __init__(self, dataset, group=None, *, hand_over=None, reopens=False):
-        self.dataset, self._hand_over, self._reopens = dataset, hand_over, reopens
+    def __init__(self, dataset, group=None, *, hand_over=None, reopens=False, makes_groups=True):
+        self.dataset, self._hand_over, self._reopens, self._makes_groups = dataset, hand_over, reopens, makes_groups
         self.group = dataset
         for name in (group or "").strip("/").split("/"):
-            if name and dataset.mode != "r" and name not in self.group.groups:
+            if name and makes_groups and dataset.mode != "r" and name not in self.group.groups:
                 self.group.create_group(name)
             self.group = self.group[name] if name else self.group
 
@@ -119,11 +120,13 @@ class FerrocdfStore(WritableCFDataStore):
         if mode not in ("r", "r+", "a", "w", "w-", "x"):
             raise ValueError(f"mode {mode!r}: it is 'r', 'r+', 'a', 'w', 'w-' or 'x'")
         if mode in ("r", "r+"):
-            return cls(open(source, mode, **options), group, reopens=autoclose)
+            return cls(open(source, mode, **options), group, reopens=autoclose, makes_groups=False)
         kind = _KINDS.get((format or "NETCDF4").upper())
         if kind is None:
             raise ValueError(f"format {format!r}: it is one of {', '.join(_KINDS)}")
         if not isinstance(source, (str, os.PathLike)):
+            if autoclose:
+                raise NotImplementedError("processes of Dask write to a path or a URL: give one, or load the data first")
             if mode == "a":
                 raise ValueError("only a dataset at a path or a URL can be appended to")
             return cls(open(None, "w", kind=kind, **options), group, hand_over=_taker(source))
@@ -137,7 +140,8 @@ class FerrocdfStore(WritableCFDataStore):
     def get_child_store(self, group):
         """Returns the store for a group within this one, which is made if it does not exist."""
         path = f"{self.group.path.rstrip('/')}/{group.strip('/')}"
-        return type(self)(self.dataset, path, hand_over=self._hand_over, reopens=self._reopens)
+        options = {"reopens": self._reopens, "makes_groups": self._makes_groups}
+        return type(self)(self.dataset, path, hand_over=self._hand_over, **options)
 
     def __reduce_ex__(self, protocol):
         # Processes that write the data have nothing to close.
@@ -210,10 +214,7 @@ class FerrocdfStore(WritableCFDataStore):
         self._set_attribute(self.group, name, value)
 
     def _set_attribute(self, owner, name, value):
-        if not isinstance(value, (str, bytes, int, float, np.number, np.bool_, np.ndarray, list, tuple)):
-            raise TypeError(f"attribute {name!r}: netCDF has no type for {value!r}, only numbers, text, and lists of them")
-        if np.ndim(value) > 1:
-            raise ValueError(f"attribute {name!r}: netCDF attributes have one dimension, not {np.ndim(value)}")
+        check_attribute(name, value)
         if self._is_classic:
             value = encode_nc3_attr_value(value)
         # Programs of HDF5 take characters for ASCII.
@@ -222,7 +223,7 @@ class FerrocdfStore(WritableCFDataStore):
 
     def set_dimension(self, name, length, is_unlimited=False):
         """Defines a dimension."""
-        _check_name(name)
+        check_name(name)
         # The classic formats have no other dimension of length 0, and netCDF4-python makes no other one either.
         grows = is_unlimited or length == 0 and not self.in_zarr
         self.group.create_dimension(name, None if grows else length)
@@ -238,7 +239,7 @@ class FerrocdfStore(WritableCFDataStore):
 
     def prepare_variable(self, name, variable, check_encoding=False, unlimited_dims=None):
         """Defines a variable that does not exist yet, sets its attributes, and returns what its data is written to, and the data."""
-        _check_name(name)
+        check_name(name)
         attributes = dict(variable.attrs)
         fill_value = attributes.pop("_FillValue", None)
         digits = variable.encoding.get("least_significant_digit")
@@ -247,9 +248,13 @@ class FerrocdfStore(WritableCFDataStore):
         made = self.group.variables[name]
         if digits is not None:
             attributes["least_significant_digit"] = np.int32(digits)
-        for key, value in attributes.items():
-            self._set_attribute(made, key, value)
+        self.set_variable_attributes(made, attributes)
         return self.target(made, variable), variable.data
+
+    def set_variable_attributes(self, found, attributes):
+        """Sets attributes of a variable of the dataset."""
+        for name, value in attributes.items():
+            self._set_attribute(found, name, value)
 
     def _define(self, name, variable, fill_value, is_strict):
         dtype = self._data_type(name, variable, is_strict)
@@ -303,6 +308,11 @@ class FerrocdfStore(WritableCFDataStore):
         """Commits what was written."""
         self.dataset.sync()
 
+    def discard(self):
+        """Closes the dataset after a failure: what was made in memory is not handed over."""
+        self._hand_over = None
+        self.dataset.close()
+
     def close(self):
         """Closes the dataset; what was made in memory is handed over."""
         if self._hand_over is not None and not self.dataset.closed:
@@ -322,7 +332,16 @@ def _taker(target):
     return give
 
 
-def _check_name(name):
+def check_attribute(name, value):
+    """Raises an error for a value that no attribute can have."""
+    if not isinstance(value, (str, bytes, int, float, np.number, np.bool_, np.ndarray, list, tuple)):
+        raise TypeError(f"attribute {name!r}: netCDF has no type for {value!r}, only numbers, text, and lists of them")
+    if np.ndim(value) > 1:
+        raise ValueError(f"attribute {name!r}: netCDF attributes have one dimension, not {np.ndim(value)}")
+
+
+def check_name(name):
+    """Raises an error for what cannot be the name of a variable or a dimension."""
     if not isinstance(name, str) or not name:
         raise (TypeError if not isinstance(name, str) else ValueError)(f"invalid name {name!r}: names of variables and dimensions are text")
     if "/" in name:

@@ -9,8 +9,10 @@ import xarray
 from xarray import conventions
 from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
 from xarray.backends.common import ArrayWriter, _normalize_path
+from xarray.coding import times
 
-from ._xarray_store import FerrocdfStore, dask_scheduler
+from ._objects import Dimension
+from ._xarray_store import FerrocdfStore, check_attribute, check_name, dask_scheduler
 
 
 def to_netcdf(
@@ -44,7 +46,7 @@ def to_netcdf(
 
     Raises ``ValueError`` for data and encodings that the format cannot hold, ``ferrocdf.Error`` for what fails in the file.
     """
-    mode = mode or _default_mode(region, append_dim, "w")
+    mode = _checked_mode(mode, region, append_dim, "w", ("w", "w-", "a", "r+"))
     memory = io.BytesIO() if path is None else None
     if memory is not None and not compute:
         raise NotImplementedError("compute=False needs a path: bytes are returned at once")
@@ -80,7 +82,7 @@ def to_zarr(
 
     The others are those of ``to_netcdf``. Variables get the chunks of Dask and are compressed with zstd, unless ``encoding`` says otherwise.
     """
-    mode = mode or _default_mode(region, append_dim, "w-")
+    mode = _checked_mode(mode, region, append_dim, "w-", ("w", "w-", "a", "a-", "r+"))
     if not isinstance(store, (str, os.PathLike)):
         raise TypeError(f"store {store!r}: it is a path or a URL")
     if zarr_format not in (2, 3):
@@ -88,10 +90,13 @@ def to_zarr(
 
     def open_store(autoclose):
         place = _normalize_path(store)
-        if mode == "w" and group not in (None, "", "/"):
+        if mode in ("w", "w-") and group not in (None, "", "/"):
             # The other groups of the store stay.
             opened = FerrocdfStore.open(place, "a", f"ZARR{zarr_format}", autoclose=autoclose)
             if group in opened.dataset:
+                if mode == "w-":
+                    opened.close()
+                    raise FileExistsError(f"{place}: the group {group!r} exists already; mode 'a' adds to it")
                 opened.dataset.remove(group)
             return opened
         return FerrocdfStore.open(place, "a" if mode == "a-" else mode, f"ZARR{zarr_format}", autoclose=autoclose)
@@ -100,10 +105,19 @@ def to_zarr(
     return _write(data, open_store, group, encoding, None, compute, write_inherited_coords, options)
 
 
-def _default_mode(region, append_dim, new):
-    if append_dim is not None:
-        return "a"
-    return new if region is None else "r+"
+def _checked_mode(mode, region, append_dim, new, known):
+    """Returns the mode, by default ``new`` for a whole dataset. A part is written to a dataset that exists."""
+    if mode is None:
+        if append_dim is not None:
+            return "a"
+        return new if region is None else "r+"
+    if mode not in known:
+        raise ValueError(f"mode {mode!r}: it is one of {', '.join(map(repr, known))}")
+    if append_dim is not None and mode not in ("a", "a-"):
+        raise ValueError(f"cannot set append_dim unless mode='a' or mode=None, and it is {mode!r}")
+    if region is not None and mode not in ("a", "a-", "r+"):
+        raise ValueError(f"cannot set region unless mode='a', mode='a-', mode='r+' or mode=None, and it is {mode!r}")
+    return mode
 
 
 def _write(data, open_store, group, encoding, unlimited_dims, compute, inherited, options):
@@ -113,6 +127,9 @@ def _write(data, open_store, group, encoding, unlimited_dims, compute, inherited
     encoding, unlimited_dims = (each if is_tree else {"/": each} for each in (encoding or {}, unlimited_dims))
     if unknown := set(encoding) - {path for path, _ in nodes}:
         raise ValueError(f"encoding for groups that are not in the data: {sorted(unknown)}")
+    # Before a dataset that exists is opened, and maybe replaced.
+    for path, dataset in nodes:
+        _check(dataset, encoding.get(path) or {}, (unlimited_dims or {}).get(path))
     writer = ArrayWriter()
     reopens = _is_written_by_processes(dataset for _, dataset in nodes)
     store = open_store(reopens)
@@ -125,7 +142,7 @@ def _write(data, open_store, group, encoding, unlimited_dims, compute, inherited
             store.close()
         written = writer.sync(compute=compute)
     except BaseException:
-        store.close()
+        store.discard()
         raise
     if compute:
         store.close()
@@ -161,6 +178,18 @@ def _dataset_of(array):
     return array.to_dataset()
 
 
+def _check(dataset, encoding, unlimited_dims):
+    """Raises an error for names, attributes and encodings that no dataset can have."""
+    if unknown := [name for name in encoding if name not in dataset.variables]:
+        raise ValueError(f"encoding for variables that are not in the dataset: {unknown!r}")
+    _unlimited_dims(dataset, unlimited_dims)
+    for name in (*dataset.variables, *dataset.dims):
+        check_name(name)
+    for attributes in (dataset.attrs, *(variable.attrs for variable in dataset.variables.values())):
+        for name, value in attributes.items():
+            check_attribute(name, value)
+
+
 def _is_written_by_processes(datasets):
     has_blocks = any(variable.chunks is not None for dataset in datasets for variable in dataset.variables.values())
     return has_blocks and dask_scheduler() in ("distributed", "multiprocessing")
@@ -168,20 +197,24 @@ def _is_written_by_processes(datasets):
 
 def _write_dataset(dataset, store, writer, encoding, unlimited_dims, *, region, append_dim, write_attributes, appends_only=False):
     """Writes a dataset, or the part of one, to a store. Arrays of Dask are added to the writer."""
-    if region is not None or append_dim is not None:
+    if region is not None or append_dim is not None or not write_attributes:
         if encoding:
-            raise ValueError("encoding: variables that exist keep theirs when a part of them is written")
+            raise ValueError("encoding: variables that exist keep theirs when their values are written")
         part = _region_of(dataset, store, region)
         _write_part(dataset.drop_vars(dataset.indexes) if part else dataset, store, writer, part, append_dim, write_attributes, appends_only)
         return
     variables, attributes = conventions.encode_dataset_coordinates(dataset)
+    stored, dims = store.get_variables(), store.visible_dimensions()
     for name, each in encoding.items():
+        if name in stored:
+            raise ValueError(f"encoding of {name!r}: the variable exists already, and keeps its own")
         variables[name].encoding = dict(each)
-    if not write_attributes:
-        if missing := [name for name in variables if name not in store.group.variables]:
-            raise ValueError(f"variables {missing!r} do not exist, and mode 'r+' makes none: use mode 'a'")
-        attributes = {}
+    replaced = {name: _to_stored(name, variables.pop(name), stored[name], {}, dims, store) for name in stored if name in variables}
     store.store(variables, attributes, set(encoding), writer, unlimited_dims=_unlimited_dims(dataset, unlimited_dims))
+    for name, variable in replaced.items():
+        found = store.group.variables[name]
+        store.set_variable_attributes(found, {key: value for key, value in dataset.variables[name].attrs.items() if key not in _OF_ENCODING})
+        writer.add(variable.data, store.target(found, variable))
 
 
 def _unlimited_dims(dataset, asked):
@@ -237,19 +270,15 @@ def _write_part(dataset, store, writer, region, append_dim, write_attributes, ap
             raise ValueError(f"append_dim: {append_dim!r} is no dimension of both datasets")
         if not dims[append_dim].is_unlimited and not store.in_zarr:
             raise ValueError(f"append_dim: {append_dim!r} has a fixed length; write the dataset with unlimited_dims=[{append_dim!r}] first")
-        start = dims[append_dim].size
-        region = {**region, append_dim: slice(start, start + dataset.sizes[append_dim])}
-        store.group.grow_dimension(append_dim, region[append_dim].stop)
-        dims = store.visible_dimensions()
+        stop = dims[append_dim].size + dataset.sizes[append_dim]
+        region = {**region, append_dim: slice(dims[append_dim].size, stop)}
+        dims[append_dim] = Dimension(append_dim, stop, dims[append_dim].is_unlimited)
         if appends_only:
             variables = {name: variable for name, variable in variables.items() if append_dim in variable.dims}
-    for name, variable in variables.items():
-        variable = variables[name] = variable.transpose(*_stored_dims(name, variable, stored[name]))
-        variable.encoding = conventions.decode_cf_variable(name, stored[name]).encoding
-        wanted = {dim: _length_of(region.get(dim, slice(None)), dims[dim]) for dim in variable.dims}
-        if wanted != dict(variable.sizes):
-            raise ValueError(f"variable {name!r} has the dimensions {dict(variable.sizes)}, and the part that is written {wanted}")
-    variables, _ = store.encode(variables, {})
+    variables = {name: _to_stored(name, variable, stored[name], region, dims, store) for name, variable in variables.items()}
+    # Nothing is changed before all that can be wrong was looked at.
+    if append_dim is not None:
+        store.group.grow_dimension(append_dim, dims[append_dim].size)
     if write_attributes:
         store.set_attributes(attributes)
     for name, variable in variables.items():
@@ -257,10 +286,48 @@ def _write_part(dataset, store, writer, region, append_dim, write_attributes, ap
         writer.add(variable.data, target, tuple(region.get(dim, slice(None)) for dim in variable.dims))
 
 
+#: Attributes that say how values are encoded.
+_OF_ENCODING = ("units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value", "dtype", "_Unsigned")
+
+
+def _to_stored(name, variable, stored, region, dims, store):
+    """Returns a variable encoded as the one that is stored, whose elements in ``region`` it takes the place of.
+
+    Raises ``ValueError`` if it has other dimensions or lengths, or if its values need another encoding.
+    """
+    variable = variable.transpose(*_stored_dims(name, variable, stored))
+    variable.encoding = conventions.decode_cf_variable(name, stored).encoding
+    wanted = {dim: _length_of(region.get(dim, slice(None)), dims[dim]) for dim in variable.dims}
+    if wanted != dict(variable.sizes):
+        raise ValueError(f"variable {name!r} has the dimensions {dict(variable.sizes)}, and the part that is written {wanted}")
+    made = store.encode({name: variable}, {})[0][name]
+    for key in _OF_ENCODING:
+        is_given = key in variable.attrs or key not in made.attrs or key not in stored.attrs
+        if not is_given and not _same(made.attrs[key], stored.attrs[key], stored.attrs.get("calendar")):
+            raise ValueError(f"variable {name!r}: its values need {key} {made.attrs[key]!r}, and it is stored with {stored.attrs[key]!r}")
+    if made.ndim == variable.ndim + 1:
+        # The characters of text.
+        dim, width = made.dims[-1], stored.shape[-1]
+        if made.shape[-1] > width:
+            raise ValueError(f"variable {name!r}: text of {made.shape[-1]} bytes, and it is stored with {width}")
+        made = made.pad({dim: (0, width - made.shape[-1])}, constant_values=b"")
+    return made
+
+
+def _same(one, other, calendar):
+    """True for equal values, two NaN, and two texts of units that mean the same dates."""
+    if np.array_equal(one, other) or np.ndim(one) == np.ndim(other) == 0 and one != one and other != other:
+        return True
+    try:
+        dates = [times.decode_cf_datetime(np.arange(2), units, calendar) for units in (one, other)]
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return bool((dates[0] == dates[1]).all())
+
+
 def _length_of(part, dimension):
-    """Returns the number of elements that a slice selects. Behind the end of a dimension that grows there may be some too."""
-    size = dimension.size if not dimension.is_unlimited else max(dimension.size, part.stop or 0)
-    return len(range(*part.indices(size)))
+    """Returns the number of elements of a dimension that a slice selects."""
+    return len(range(*part.indices(dimension.size)))
 
 
 def _stored_dims(name, variable, stored):

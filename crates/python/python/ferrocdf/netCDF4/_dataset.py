@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from .. import _ferrocdf
-from .._errors import Error
+from .._errors import Error, NotFound
 from .._objects import open as open_dataset
 from . import _settings, _types
 from ._attributes import HasAttributes
@@ -241,12 +241,16 @@ class _Container(HasAttributes):
         A function is given None where a variable has no such attribute.
         """
 
-        def fits(var, name, wanted):
-            if callable(wanted):
-                return wanted(getattr(var, name, None)) is not False
-            return hasattr(var, name) and getattr(var, name) == wanted
+        def fits(var):
+            answer = False
+            for name, wanted in kwargs.items():
+                answer = wanted(getattr(var, name, None)) if callable(wanted) else hasattr(var, name) and bool(getattr(var, name) == wanted)
+                if answer is False:
+                    break
+            # Of several functions the last one must say True, the others anything but False, as in netCDF4-python.
+            return answer is True
 
-        return [var for var in self.variables.values() if kwargs and all(fits(var, *pair) for pair in kwargs.items())]
+        return [var for var in self.variables.values() if fits(var)]
 
     def has_blosc_filter(self):
         """True: the filter is part of the engine."""
@@ -263,6 +267,11 @@ class _Container(HasAttributes):
     def has_szip_filter(self):
         """True: the filter is part of the engine."""
         return True
+
+
+def _is_url(path):
+    """True for a URL: ``file:…``, ``https://…``, ``s3://…``."""
+    return isinstance(path, str) and (path.startswith("file:") or "://" in path)
 
 
 class Dataset(_Container):
@@ -305,7 +314,7 @@ class Dataset(_Container):
         given, mode = mode, mode.replace("r+", "a")
         if mode == "x":
             mode, clobber = "w", False
-        if mode in ("a", "as") and not os.path.exists(path):
+        if mode in ("a", "as") and not (_is_url(path) or os.path.exists(path)):
             mode = mode.replace("a", "w")
         if mode not in ("r", "rs", "w", "ws", "a", "as"):
             raise ValueError(f"mode must be 'w', 'x', 'r', 'a' or 'r+', got '{given}'")
@@ -345,9 +354,15 @@ class Dataset(_Container):
             return open_dataset(bytes(memory))
         # Changes of what is read into memory are lost.
         source = Path(path).read_bytes() if diskless and os.path.isfile(path) else path
-        if mode[0] == "a":
+        if mode[0] != "a":
+            return open_dataset(source, shared=mode == "rs")
+        try:
             return open_dataset(source, "a")
-        return open_dataset(source, shared=mode == "rs")
+        except NotFound:
+            # Whether there is something at a URL only the attempt tells.
+            if format not in KINDS:
+                raise ValueError("unrecognized format requested") from None
+            return open_dataset(source, "x", kind=KINDS[format])
 
     def filepath(self, encoding=None):
         """Returns the path or the URL that was opened."""

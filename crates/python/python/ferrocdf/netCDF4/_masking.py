@@ -98,7 +98,7 @@ def mask(variable, data, attrs):
         missing = missing if low is None else missing | (data < limit(low))
         missing = missing if high is None else missing | (data > limit(high))
     if fill_value is None:
-        fill_value = default_fillvals[code(variable.dtype)] if fill is None else limit(fill)
+        fill_value = limit(np.array(default_fillvals[code(variable.dtype)], variable.dtype) if fill is None else fill)
     return _masked(variable, data, missing, fill_value)
 
 

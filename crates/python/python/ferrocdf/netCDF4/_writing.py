@@ -160,9 +160,10 @@ def _fitted(data, selectors):
         raise IndexError("size of data array does not conform to slice")
     if data.size == np.prod(shape, dtype=object):
         return data.reshape(shape)
+    made = np.broadcast_to(ma.getdata(data), shape)
     if not ma.isMA(data):
-        return np.broadcast_to(data, shape)
-    made = ma.array(np.broadcast_to(ma.getdata(data), shape), mask=np.broadcast_to(ma.getmaskarray(data), shape))
+        return made
+    made = ma.array(made, mask=np.broadcast_to(ma.getmaskarray(data), shape))
     made.set_fill_value(data.fill_value)
     return made
 
