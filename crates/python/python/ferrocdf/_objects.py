@@ -8,6 +8,7 @@ import numpy as np
 from . import _ferrocdf, _show
 from ._decode import decode
 from ._mappings import Attributes, _Named
+from ._shape import HasShape
 
 
 # Levels of filters that need one.
@@ -36,7 +37,7 @@ class Type(NamedTuple):
     kind: str
 
 
-class Variable(_ferrocdf.Variable):
+class Variable(HasShape, _ferrocdf.Variable):
     """A variable: an array in a dataset.
 
     ``variable[index]`` reads into a new array. An index has integers, slices with steps of either sign, ``...``, lists of integers and boolean
@@ -44,7 +45,7 @@ class Variable(_ferrocdf.Variable):
     lengthens unlimited dimensions.
     """
 
-    # No other attributes: `variable.units = "K"` shall be an error, and not lost.
+    # No other attributes: `variable.units = "K"` must be an error, and not lost.
     __slots__ = ("__weakref__", "_dataset")
 
     @property
@@ -57,16 +58,6 @@ class Variable(_ferrocdf.Variable):
     def attrs(self):
         """The attributes, which can be assigned to."""
         return Attributes(self)
-
-    @property
-    def ndim(self):
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self):
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=object))
 
     @property
     def nbytes(self):

@@ -7,6 +7,7 @@ import numpy as np
 from cftime import date2num
 from numpy import ma
 
+from .._shape import HasShape
 from . import _indexing
 from ._dataset import Dataset
 from ._variable import Variable
@@ -119,7 +120,7 @@ class _Dimension:
         return f"\"<class 'netCDF4._Dimension'>\" (unlimited): name = '{self._name}', size = {len(self)}"
 
 
-class _Variable:
+class _Variable(HasShape):
     """A variable that is joined from those of several files."""
 
     def __init__(self, dataset, master, parts, lengths, joined):
@@ -137,16 +138,6 @@ class _Variable:
     def shape(self):
         """The lengths of the dimensions, the joined one first."""
         return (sum(self._recLen), *self._mastervar.shape[1:])
-
-    @property
-    def ndim(self):
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self):
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=object))
 
     def typecode(self):
         """Returns the data type."""

@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 
 from .._errors import Error
+from .._shape import HasShape
 from . import _complex, _masking, _settings, _storage, _types
 from ._attributes import HasAttributes
 from ._constants import TYPES, code, default_fillvals
@@ -18,7 +19,7 @@ from ._writing import Writable
 _BYTE_ORDERS = {"=": "native", "<": "little", ">": "big"}
 
 
-class Variable(Readable, Writable, HasAttributes):
+class Variable(HasShape, Readable, Writable, HasAttributes):
     """A variable. ``variable[index]`` reads and writes with the rules of netCDF4-python: lists are orthogonal, missing values are masked and
     packed numbers unpacked unless that is switched off."""
 
@@ -208,16 +209,6 @@ class Variable(Readable, Writable, HasAttributes):
         """The lengths of the dimensions now."""
         shape = self._ferrocdf.shape
         return shape[:-1] if self._complex == "dimension" else shape
-
-    @property
-    def ndim(self):
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def size(self):
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=object))
 
     def _encoding(self, default=None):
         return self._read_attribute("_Encoding") if "_Encoding" in self.ncattrs() else default
