@@ -71,7 +71,7 @@ impl File {
         self.trees(var, selection)
     }
 
-    /// What the file holds that netCDF has no name for, and why; a line each. All attributes are looked at.
+    /// Returns a line for each object that netCDF cannot express, with the reason. Looks at all attributes.
     pub fn skipped(&self) -> Vec<String> {
         let state = self.read_state();
         let Skipped { mut reasons, other_kinds, .. } = state.driver().inspect().skipped(state.model());
@@ -79,7 +79,7 @@ impl File {
         reasons
     }
 
-    /// The lines of [`File::skipped`] without those of objects that netCDF-C does not look at: tables, rasters and annotations of HDF4.
+    /// Returns the lines of [`File::skipped`] but those for tables, rasters and annotations of HDF4, which netCDF-C ignores.
     pub fn skipped_netcdf_objects(&self) -> Vec<String> {
         let state = self.read_state();
         state.driver().inspect().skipped(state.model()).reasons

@@ -151,7 +151,7 @@ fn whole(data: &[u8]) {
     }
     words += file.hidden_attributes(Owner::Group(GroupId::ROOT)).len();
     assert!(words < data.len(), "{words} attributes in {} bytes", data.len());
-    assert!(file.skipped().iter().all(|word| !word.is_empty()), "what is left out is told");
+    assert!(file.skipped().iter().all(|word| !word.is_empty()), "each skipped object has a reason");
 }
 
 fn ends(file: &File, var: VarId, shape: &[u64]) {

@@ -23,8 +23,8 @@ const REVERSE: u32 = 0x100;
 const OPTIONAL: u32 = 1;
 /// Number of zeros after the parameters, for plugins that read more parameters than there are.
 pub(crate) const SPARE: usize = 16;
-/// Number of zero bytes after the input, beyond the size that the plugin is told: some plugins read a header even from
-/// damaged data that is shorter.
+/// Number of zero bytes behind the input, which the size that the plugin gets does not count: some plugins read a whole header even
+/// of damaged data that is shorter.
 const SPARE_BYTES: usize = 4096;
 
 /// One memory request of a plugin is at most `TIMES` times the larger of its input and its expected output, plus

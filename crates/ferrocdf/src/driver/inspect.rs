@@ -112,6 +112,6 @@ pub struct Shapeless {
     pub type_name: Option<String>,
     /// Its attributes.
     pub attributes: Vec<Attr>,
-    /// What [`crate::File::skipped`] says of it.
+    /// Its line in [`crate::File::skipped`].
     pub reason: String,
 }

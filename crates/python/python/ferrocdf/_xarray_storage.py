@@ -5,6 +5,8 @@ Encodings have the keys of the engines netcdf4, h5netcdf and zarr, so that a dat
 
 import numpy as np
 
+from . import _filters
+
 # Keys about the dataset that a variable was read from, which say nothing about a new one.
 _ORIGIN = ("source", "original_shape", "preferred_chunks")
 
@@ -39,13 +41,9 @@ _KEYS = {
 # Filters whose first parameter is the level, and the key that is true where each is used.
 _LEVELED = {"deflate": "zlib", "Zstandard": "zstd", "bzip2": "bzip2"}
 
-# The compressors of blosc, by their number among its parameters, as encodings and as codecs call them.
-_BLOSC_NAMES = ("blosc_lz", "blosc_lz4", "blosc_lz4hc", "blosc_snappy", "blosc_zlib", "blosc_zstd")
+# The compressors of blosc as codecs call them, by their number among its parameters.
 _BLOSC_CODECS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
 _BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
-
-# The bits of szip for its codings.
-_SZIP_CODINGS = {"ec": 4, "nn": 32}
 
 # Codecs of Zarr, and the filters for them in a store.
 _CODECS = {"zstd": "zstd", "zlib": "deflate", "gzip": "gzip-member", "bz2": "bzip2", "lz4": "lz4-block"}
@@ -145,17 +143,17 @@ def _compressor(name, encoding):
     if name == "blosc" and isinstance(encoding.get("blosc"), dict):
         found = encoding["blosc"]
         name, encoding = found["compressor"], {"blosc_shuffle": found["shuffle"]}
-    if name in _BLOSC_NAMES:
-        return {"filters": [f"blosc,0,0,0,0,{level},{int(encoding.get('blosc_shuffle', 1))},{_BLOSC_NAMES.index(name)}"]}
+    if name in _filters.BLOSC:
+        return {"filters": [_filters.blosc(level, int(encoding.get("blosc_shuffle", 1)), _filters.BLOSC.index(name))]}
     if name == "szip":
         coding, pixels = encoding.get("szip_coding", "nn"), encoding.get("szip_pixels_per_block", 8)
         if isinstance(encoding.get("szip"), dict):
             coding, pixels = encoding["szip"]["coding"], encoding["szip"]["pixels_per_block"]
         elif options is not None:
             coding, pixels = options
-        if coding not in _SZIP_CODINGS:
+        if coding not in _filters.SZIP:
             raise ValueError(f"szip_coding {coding!r}: it is 'ec' or 'nn'")
-        return {"filters": [f"szip,{_SZIP_CODINGS[coding]},{pixels}"]}
+        return {"filters": [_filters.szip(coding, pixels)]}
     if name in _LEVELED.values() or name == "gzip":
         return {"compression": "deflate" if name in ("zlib", "gzip") else name, "level": level if options is None else options}
     # A filter by its name or number, with the parameters that h5py takes.
@@ -173,7 +171,7 @@ def _filter_of_codec(codec, in_zarr):
         shuffle, compressor = config.get("shuffle", 1), config.get("cname", "lz4")
         shuffle = shuffle if isinstance(shuffle, int) else _BLOSC_SHUFFLES.index(str(getattr(shuffle, "value", shuffle)))
         compressor = _BLOSC_CODECS.index(str(getattr(compressor, "value", compressor)))
-        return f"blosc,0,0,0,0,{config.get('clevel', 5)},{abs(shuffle)},{compressor}"
+        return _filters.blosc(config.get("clevel", 5), abs(shuffle), compressor)
     if name in _CHECKS:
         return name
     if name not in _CODECS:
@@ -205,12 +203,10 @@ def _keys_of_filter(name, *parameters):
         return {name: True}
     if name in _LEVELED and parameters:
         return {_LEVELED[name]: True, "complevel": int(parameters[0])}
-    if name == "Blosc" and len(parameters) >= 7 and int(parameters[6]) < len(_BLOSC_NAMES):
-        level, shuffle, compressor = (int(parameter) for parameter in parameters[4:7])
-        return {"blosc": {"compressor": _BLOSC_NAMES[compressor], "shuffle": shuffle}, "complevel": level}
-    if name == "szip" and len(parameters) >= 2:
-        coding = "nn" if int(parameters[0]) & _SZIP_CODINGS["nn"] else "ec"
-        return {"szip": {"coding": coding, "pixels_per_block": int(parameters[1])}}
+    if name == "Blosc":
+        return _filters.keys_of_blosc([int(parameter) for parameter in parameters])
+    if name == "szip":
+        return _filters.keys_of_szip([int(parameter) for parameter in parameters])
     return None
 
 

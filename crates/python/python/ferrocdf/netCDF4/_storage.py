@@ -4,13 +4,11 @@ import warnings
 
 import numpy as np
 
+from .. import _filters
 from ._constants import default_fillvals, code
 from ._text import encoded
 
-#: Compressors of blosc in the order of their numbers.
-_BLOSC = ("blosc_lz", "blosc_lz4", "blosc_lz4hc", "blosc_snappy", "blosc_zlib", "blosc_zstd")
-_SZIP = {"ec": 4, "nn": 32}
-_COMPRESSIONS = ("zlib", "szip", "zstd", "bzip2", *(name for name in _BLOSC if name != "blosc_snappy"))
+_COMPRESSIONS = ("zlib", "szip", "zstd", "bzip2", *(name for name in _filters.BLOSC if name != "blosc_snappy"))
 _QUANTIZE_MODES = ("BitGroom", "GranularBitRound", "BitRound")
 #: Attributes by which netCDF-C remembers how a variable was quantized.
 _QUANTIZED = {
@@ -26,13 +24,13 @@ def filters_for(compression, complevel, shuffle, szip_coding, szip_pixels_per_bl
     if compression == "zlib":
         found = ["shuffle"] * bool(shuffle) + [f"deflate,{int(complevel)}"]
     elif compression == "szip":
-        if szip_coding not in _SZIP:
+        if szip_coding not in _filters.SZIP:
             raise ValueError("unknown szip coding ('ec' or 'nn' supported)")
-        found = [f"szip,{_SZIP[szip_coding]},{int(szip_pixels_per_block)}"]
+        found = [_filters.szip(szip_coding, int(szip_pixels_per_block))]
     elif compression in ("zstd", "bzip2"):
         found = [f"{compression},{int(complevel)}"]
     elif compression:
-        found = [f"blosc,0,0,0,0,{int(complevel)},{int(blosc_shuffle)},{_BLOSC.index(compression)}"]
+        found = [_filters.blosc(int(complevel), int(blosc_shuffle), _filters.BLOSC.index(compression))]
     return found + ["fletcher32"] * bool(fletcher32)
 
 
@@ -99,10 +97,10 @@ def filters_of(variable):
         name = {"deflate": "zlib", "zstandard": "zstd"}.get(name, name)
         if name in ("zlib", "zstd", "bzip2"):
             found[name], found["complevel"] = True, values[0] if values else 0
-        elif name == "blosc" and len(values) >= 7 and values[6] < len(_BLOSC):
-            found["blosc"], found["complevel"] = {"compressor": _BLOSC[values[6]], "shuffle": values[5]}, values[4]
-        elif name == "szip" and len(values) >= 2:
-            found["szip"] = {"coding": "nn" if values[0] & _SZIP["nn"] else "ec", "pixels_per_block": values[1]}
+        elif name == "blosc":
+            found.update(_filters.keys_of_blosc(values) or {})
+        elif name == "szip":
+            found.update(_filters.keys_of_szip(values) or {})
         elif name in ("shuffle", "fletcher32"):
             found[name] = True
     return found
