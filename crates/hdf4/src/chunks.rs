@@ -20,7 +20,7 @@ use crate::budget::Use;
 use crate::element::compressed_pieces;
 use crate::large_chunks::LargeChunks;
 use crate::lazy::Lazy;
-use crate::pieces::{Piece, PieceBlob};
+use crate::pieces::{Piece, PieceBlob, Place};
 use crate::special::{self, ChunkedHeader, CompressedHeader, Compression, Special};
 use crate::wire::{bad, decode};
 use crate::{File, tags};
@@ -325,7 +325,7 @@ impl Index {
         let Some((at, len)) = descriptor.place else { return Ok(vec![]) };
         if !descriptor.is_special {
             return match self.element.compression {
-                None => Ok(vec![Piece { at: Some(at), len }]),
+                None => Ok(vec![Piece::at(at, len)]),
                 Some(_) => Err(bad("it has no compression header")),
             };
         }
@@ -422,7 +422,7 @@ impl ScatteredChunks {
     fn location(&self, file: &File, pieces: Vec<Piece>) -> ChunkLocation {
         match *pieces {
             [] | [Piece { len: 0, .. }] => ChunkLocation::Missing,
-            [Piece { at: Some(at), len }] => ChunkLocation::At { at, len, mask: 0 },
+            [Piece { place: Place::At(at), len }] => ChunkLocation::At { at, len, mask: 0 },
             _ => {
                 let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
                 let mut chunks = self.chunks.write().unwrap_or_else(PoisonError::into_inner);

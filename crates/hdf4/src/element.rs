@@ -7,7 +7,7 @@ use ferrocdf_bytes::{Context, Error, Result};
 
 use crate::budget::Use;
 use crate::chunks::ChunkedElement;
-use crate::pieces::{Piece, push};
+use crate::pieces::{Piece, Place, push};
 use crate::special::{self, CompressedHeader, Compression, External, LinkTable, Linked, Special};
 use crate::wire::{bad, decode};
 use crate::{Descriptor, File, tags};
@@ -51,7 +51,7 @@ impl Element {
             return Ok(Element { len: 0, storage: Storage::Pieces(vec![]) });
         };
         if !descriptor.is_special {
-            return Ok(Element { len, storage: Storage::Pieces(vec![Piece { at: Some(at), len }]) });
+            return Ok(Element { len, storage: Storage::Pieces(vec![Piece::at(at, len)]) });
         }
         let place = || format!("special element at byte {at}");
         let bytes = file.bytes_at(at, len.min(special::HEADER)).at(place)?;
@@ -85,6 +85,7 @@ impl Element {
 /// Returns an element of linked blocks. Its tables, each of which names the next one, are read one after the other.
 /// Each block belongs to one place of one element, so there are at most as many as descriptors. The element ends where its last block does,
 /// whatever its header says: the library writes a block there, so only a damaged file has a longer element.
+/// A block that the file does not have is an error when its bytes are read; without the first one nobody knows where the others begin.
 fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<Element> {
     let (mut pieces, mut seen, mut start) = (vec![], HashSet::new(), 0u64);
     let mut table_bytes = 0u64;
@@ -113,8 +114,9 @@ fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<E
                 return Err(bad(format!("linked block {block} comes again among the blocks of an element")));
             }
             let descriptor = file.descriptor(tags::LINKED, block as u16).filter(|_| block != 0);
-            if descriptor.is_none() && block != 0 {
-                return Err(bad(format!("linked block {block} is not in the file")));
+            let is_missing = descriptor.is_none() && block != 0;
+            if is_missing && start == 0 {
+                return Err(bad(format!("linked block {block}, the first one, is not in the file")));
             }
             let place = descriptor.and_then(|descriptor| descriptor.place);
             // The first block may have another length than the rest: what the object was before it grew.
@@ -127,13 +129,16 @@ fn linked(file: &File, (tag, reference): (u16, u16), header: Linked) -> Result<E
             }
             let len = len.min(header.length.saturating_sub(start));
             let stored = place.map_or(0, |(_, stored)| stored).min(len);
-            push(&mut pieces, Piece { at: place.map(|(at, _)| at), len: stored });
-            push(&mut pieces, Piece { at: None, len: len.saturating_sub(stored) });
+            if let Some((at, _)) = place {
+                push(&mut pieces, Piece::at(at, stored));
+            }
+            let rest = if is_missing { Place::Missing(block as u16) } else { Place::Unwritten };
+            push(&mut pieces, Piece { place: rest, len: len.saturating_sub(stored) });
             start = start.saturating_add(len);
         }
         table = links.next as u16;
     }
-    pieces.pop_if(|last| last.at.is_none());
+    pieces.pop_if(|last| last.place == Place::Unwritten);
     if pieces.is_empty() && header.length > 0 {
         return Err(bad(format!(
             "linked blocks of {} bytes: the file has none of the blocks",
@@ -164,9 +169,13 @@ pub(crate) fn compressed_pieces(file: &File, reference: u16) -> Result<Vec<Piece
     let size = file.blob().size()?;
     let mut end = pieces.len();
     for (number, piece) in pieces.iter_mut().enumerate() {
-        let available = piece.at.map_or(0, |at| size.saturating_sub(at));
+        let available = match piece.place {
+            Place::At(at) => size.saturating_sub(at),
+            Place::Unwritten => 0,
+            Place::Missing(_) => piece.len,
+        };
         if piece.len > available {
-            let is_lost = number == 0 && available == 0 && piece.at.is_some();
+            let is_lost = number == 0 && available == 0 && piece.place != Place::Unwritten;
             piece.len = if is_lost { 1 } else { available };
             end = if piece.len == 0 { number } else { number.saturating_add(1) };
             break;
@@ -183,7 +192,7 @@ fn stored_pieces(file: &File, reference: u16) -> Result<Vec<Piece>> {
     };
     match (descriptor.is_special, descriptor.place) {
         (_, None) => Ok(vec![]),
-        (false, Some((at, len))) => Ok(vec![Piece { at: Some(at), len }]),
+        (false, Some((at, len))) => Ok(vec![Piece::at(at, len)]),
         (true, Some((at, len))) => {
             let bytes = file.bytes_at(at, len.min(special::HEADER))?;
             let header = decode(Linked::default(), "linked-block element", at, &bytes)?;

@@ -12,7 +12,7 @@ use crate::budget::{Budget, Use};
 use crate::decoded::DecodedCache;
 use crate::descriptors::Descriptors;
 use crate::kept::KeptBlob;
-use crate::pieces::{Piece, PieceBlob, cut_short};
+use crate::pieces::{Piece, PieceBlob, Place, cut_short};
 use crate::wire::bad;
 use crate::{Descriptor, Element, NumberType, Storage, Vdata, Vgroup, tags};
 
@@ -185,17 +185,16 @@ impl File {
     }
 
     fn bytes_of_pieces(&self, pieces: &[Piece]) -> Result<Vec<u8>> {
-        if let [Piece { at: Some(at), len }] = *pieces {
+        if let [Piece { place: Place::At(at), len }] = *pieces {
             let bytes = self.bytes_at(at, len)?;
             return match bytes.len() as u64 == len {
                 true => Ok(bytes),
                 false => Err(cut_short(&*self.0.metadata, at, len)),
             };
         }
-        let stored = pieces.iter().filter(|piece| piece.at.is_some());
         let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
         // Parts that were never written take no room in the file, and must take none in memory on the word of a header alone.
-        let has = stored.fold(0u64, |sum, piece| sum.saturating_add(piece.len));
+        let has = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.stored()));
         let size = self.0.metadata.size()?;
         if len > MAX_WHOLE || has > size || len > size.saturating_mul(1024) {
             return Err(bad(format!("an element of {len} bytes in a file of {size}")));

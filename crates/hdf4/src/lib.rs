@@ -34,7 +34,7 @@ pub use descriptors::Descriptor;
 pub use element::{Element, Storage};
 pub use file::{File, OpenNamed, SIGNATURE};
 pub use number::NumberType;
-pub use pieces::Piece;
+pub use pieces::{Piece, Place};
 pub use special::Compression;
 pub use vdata::{Field, Vdata, VdataAttribute};
 pub use vgroup::Vgroup;

@@ -6,13 +6,36 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Blob, Cost, ReadRequest, read_parts};
 
+/// Where a run of bytes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this position of the file.
+    At(u64),
+    /// Nowhere: the bytes were never written.
+    Unwritten,
+    /// In a linked block of this reference number, which the file does not have.
+    Missing(u16),
+}
+
 /// A run of bytes of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Position in the file; `None` if the bytes were never written.
-    pub at: Option<u64>,
+    /// Where the bytes are.
+    pub place: Place,
     /// Number of bytes.
     pub len: u64,
+}
+
+impl Piece {
+    /// A run of bytes at a position of the file.
+    pub fn at(at: u64, len: u64) -> Piece {
+        Piece { place: Place::At(at), len }
+    }
+
+    /// Returns the number of bytes that the file has.
+    pub fn stored(&self) -> u64 {
+        if matches!(self.place, Place::At(_)) { self.len } else { 0 }
+    }
 }
 
 /// Adds a piece to others, joined with the last one if it goes on where that ends. An empty piece adds nothing.
@@ -21,10 +44,9 @@ pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
         return;
     }
     if let Some(last) = pieces.last_mut() {
-        let goes_on = match (last.at, piece.at) {
-            (None, None) => true,
-            (Some(last_at), Some(at)) => last_at.checked_add(last.len) == Some(at),
-            _ => false,
+        let goes_on = match (last.place, piece.place) {
+            (Place::At(last_at), Place::At(at)) => last_at.checked_add(last.len) == Some(at),
+            (last, next) => last == next,
         };
         if goes_on && let Some(len) = last.len.checked_add(piece.len) {
             last.len = len;
@@ -113,12 +135,18 @@ impl PieceBlob {
             let left = usize::try_from(piece.len.saturating_sub(skip)).unwrap_or(usize::MAX);
             let (part, rest) = into.split_at_mut(left.min(into.len()));
             let part_len = part.len() as u64;
-            match piece.at {
-                Some(at) => {
+            match piece.place {
+                Place::At(at) => {
                     let beyond = || Error::new(Code::EHDFERR, "a piece of an element lies beyond byte 2^64");
                     requests.push(ReadRequest::new(at.checked_add(skip).ok_or_else(beyond)?, part));
                 }
-                None => self.fill(position, part),
+                Place::Unwritten => self.fill(position, part),
+                Place::Missing(block) => {
+                    return Err(Error::new(
+                        Code::EHDFERR,
+                        format!("linked block {block} is not in the file"),
+                    ));
+                }
             }
             into = rest;
             position = position.saturating_add(part_len);
@@ -143,7 +171,10 @@ impl PieceBlob {
         let (size, end) = (self.blob.size()?, at.saturating_add(request.into.len() as u64));
         let read =
             self.pieces.iter().filter(|(start, piece)| *start < end && start.saturating_add(piece.len) > at);
-        let mut stored = read.filter_map(|(_, piece)| Some((piece.at?, piece.len)));
+        let mut stored = read.filter_map(|(_, piece)| match piece.place {
+            Place::At(at) => Some((at, piece.len)),
+            Place::Unwritten | Place::Missing(_) => None,
+        });
         let beyond = stored.find(|(at, len)| at.saturating_add(*len) > size);
         let (at, len) = beyond.unwrap_or((size, 1));
         Err(cut_short(&*self.blob, at, len))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ferrocdf_array::{Array, Layout, PastEnd};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_hdf4::{File, NumberType, Piece, Storage, Vdata, tags};
+use ferrocdf_hdf4::{File, NumberType, Piece, Place, Storage, Vdata, tags};
 use ferrocdf_model::Name;
 
 use crate::driver::LocatedArray;
@@ -33,7 +33,7 @@ pub(super) fn table_array(file: &File, table: &Vdata, at: usize) -> Result<Locat
     }
     let element = file.element(tags::VS, table.reference)?;
     if let Some(Storage::Pieces(pieces)) = element.as_ref().map(|element| &element.storage)
-        && let [Piece { at: Some(begin), len }] = *pieces.as_slice()
+        && let [Piece { place: Place::At(begin), len }] = *pieces.as_slice()
         && table.is_interlaced
         && table.records.checked_mul(table.record_size).is_some_and(|all| all <= len)
     {

@@ -16,7 +16,7 @@ use super::{Located, Var};
 use crate::File;
 use crate::decoded::{Decoding, Encoded, decoded};
 use crate::large_chunks::LargeChunks;
-use crate::pieces::{Piece, PieceBlob};
+use crate::pieces::{Piece, PieceBlob, Place};
 use crate::wire::bad;
 
 impl Var {
@@ -32,7 +32,7 @@ impl Var {
             // Nothing was written: not even the end of a stream.
             [] | [Piece { len: 0, .. }] => return Ok(self.unwritten()),
             _ if lens.stored == 0 => return Ok(self.unwritten()),
-            [Piece { at: Some(at), len }] => (at, len, None),
+            [Piece { place: Place::At(at), len }] => (at, len, None),
             _ => {
                 let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
                 let blob = PieceBlob::new(file.blob().clone(), pieces, len, Arc::default());
@@ -70,7 +70,7 @@ impl Var {
             )));
         };
         let decoded = decoded(source, &Arc::new(decoding));
-        self.in_pieces(decoded, &[Piece { at: Some(0), len: stored.min(array) }], lens)
+        self.in_pieces(decoded, &[Piece::at(0, stored.min(array))], lens)
     }
 }
 

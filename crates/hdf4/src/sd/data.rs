@@ -14,7 +14,7 @@ use super::rasters::linear;
 use super::short::{Lens, ShortBlob};
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
-use crate::pieces::{Piece, PieceBlob, prefix};
+use crate::pieces::{Piece, PieceBlob, Place, prefix};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
 
@@ -81,7 +81,7 @@ impl Var {
             // As in the library, data of no bytes was never written.
             Storage::Pieces(pieces) => match pieces[..] {
                 _ if element.len == 0 => Ok(self.unwritten()),
-                [Piece { at: Some(at), len }] if len >= total && own == total => self.contiguous(at, None),
+                [Piece { place: Place::At(at), len }] if len >= total && own == total => self.contiguous(at, None),
                 _ => self.in_pieces(file.blob().clone(), pieces, lens),
             },
             Storage::External { file_name, at } => {
@@ -94,8 +94,7 @@ impl Var {
                         "{len} bytes from byte {at} of the file \"{name}\", which has {size} bytes"
                     )));
                 }
-                let piece = Piece { at: Some(*at), len: element.len };
-                self.in_pieces(blob, &[piece], lens)
+                self.in_pieces(blob, &[Piece::at(*at, element.len)], lens)
             }
         }
     }
@@ -130,7 +129,9 @@ impl Var {
                 pieces.retain_mut(|piece| {
                     let cut = skip.min(piece.len);
                     skip = skip.saturating_sub(cut);
-                    piece.at = piece.at.map(|at| at.saturating_add(cut));
+                    if let Place::At(at) = &mut piece.place {
+                        *at = at.saturating_add(cut);
+                    }
                     piece.len = piece.len.saturating_sub(cut);
                     piece.len > 0
                 });
@@ -232,10 +233,8 @@ impl Var {
 
     /// Returns the size of the data in the file. Reads the index of chunks.
     pub fn stored_size(&self, file: &File) -> Result<StoredSize> {
-        let sum = |pieces: &[Piece]| {
-            let stored = pieces.iter().filter(|piece| piece.at.is_some());
-            stored.fold(0u64, |sum, piece| sum.saturating_add(piece.len))
-        };
+        let sum =
+            |pieces: &[Piece]| pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.stored()));
         let whole = |bytes| StoredSize { bytes, chunks: None };
         let Some(element) = self.element(file)? else { return Ok(whole(0)) };
         Ok(match &element.storage {

@@ -1,6 +1,6 @@
 //! Elements, Vgroups and Vdatas.
 
-use ferrocdf_hdf4::{Piece, Storage, tags};
+use ferrocdf_hdf4::{Piece, Place, Storage, tags};
 
 use crate::build::{Builder, DEFLATE, RLE, SPECIAL, compressed};
 use crate::{open, open_beside};
@@ -43,7 +43,7 @@ fn linked_blocks_are_read_in_their_order_with_zeros_for_unwritten_ones() {
     let Storage::Pieces(pieces) = file.element(1000, 1).unwrap().unwrap().storage else { panic!() };
     let lens: Vec<u64> = pieces.iter().map(|piece| piece.len).collect();
     assert_eq!(lens, [3, 4, 3]);
-    assert!(matches!(pieces[1], Piece { at: None, len: 4 }));
+    assert!(matches!(pieces[1], Piece { place: Place::Unwritten, len: 4 }));
 }
 
 #[test]

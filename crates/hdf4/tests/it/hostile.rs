@@ -487,14 +487,22 @@ fn structures_that_the_file_names_and_does_not_have_are_errors() {
         builder.add(tags::SD | SPECIAL, &linked(8, 13))
     });
     assert_eq!(read_only(in_blocks.clone()).unwrap(), [1, 2, 3, 4]);
-    for block in [11, 12] {
+    let without = |block| {
         let mut lost = in_blocks.clone();
         let at = descriptor(&lost, tags::LINKED, block);
         lost[at..at + 2].copy_from_slice(&tags::NULL.to_be_bytes());
-        assert_eq!(Datasets::read(&crate::open(lost.clone())).unwrap().vars.len(), 0);
-        let found = Datasets::read(&crate::open(lost)).unwrap().unreadable.remove(0).to_string();
-        assert!(found.contains(&format!("linked block {block} is not in the file")), "{found}");
-    }
+        lost
+    };
+    let found = Datasets::read(&crate::open(without(11))).unwrap();
+    assert_eq!(found.vars.len(), 0);
+    assert!(found.unreadable[0].to_string().contains("linked block 11, the first one, is not in the file"));
+    let error = read_only(without(12)).unwrap_err();
+    assert!(error.contains("linked block 12 is not in the file"), "{error}");
+    // As with the library, what the other blocks have is there.
+    let file = crate::open(without(12));
+    let located = Datasets::read(&file).unwrap().vars[0].locate(&file, vec![4]).unwrap();
+    assert_eq!(crate::selected(&file, &located, &Selection::slab(&[0], &[2])).unwrap(), [1, 2]);
+    assert!(crate::selected(&file, &located, &Selection::slab(&[1], &[2])).is_err());
 }
 
 #[test]
