@@ -1,9 +1,10 @@
-"""The bench through zarr-python, with its own pipeline or that of zarrs, and through tensorstore.
+"""The bench through zarr-python, with its own pipeline or that of zarrs, through tensorstore, and through netCDF-C by netCDF4-python.
 
 make KIND FROM TO: a store of the variable of a file, or of many small things. Else LIBRARY WORKLOAD STORE: does the work, prints the
 seconds. Writing takes the values of the netCDF-4 file that is named in place of the store.
 """
 
+import os
 import sys
 import time
 
@@ -59,10 +60,34 @@ def make(kind, source, target):
         return
     with h5py.File(source) as file:
         var = file["v"]
+        if kind in NETCDF_C:
+            made = create_by_netcdf_c(target, NETCDF_C[kind], var)
+            for at in range(0, len(var), TIMES):
+                made[at : at + TIMES] = var[at : at + TIMES]
+            made.group().close()
+            return
         group = zarr.create_group(target, zarr_format=2 if kind.endswith("2") else 3)
         made = group.create_array("v", shape=var.shape, dtype=var.dtype, **options(kind, var.shape))
         for at in range(0, len(var), TIMES):
             made[at : at + TIMES] = var[at : at + TIMES]
+
+
+# Stores that netCDF-C makes, and how netCDF4-python asks for them. Its wheel brings the codecs, which Debian's netCDF-C does not have.
+NETCDF_C = {"deflate2": {"zlib": True, "complevel": 4, "shuffle": True}, "plain2": {}}
+
+
+def url_for_netcdf_c(path):
+    return f"file://{os.path.abspath(path)}#mode=zarr,file"
+
+
+def create_by_netcdf_c(target, storage, like):
+    import netCDF4
+
+    file = netCDF4.Dataset(url_for_netcdf_c(target), "w")
+    for name, size in zip(("time", "lat", "lon"), like.shape):
+        file.createDimension(name, size)
+    dimensions, chunks = tuple(file.dimensions), (TIMES, like.shape[1] // 4, like.shape[2] // 4)
+    return file.createVariable("v", "f4", dimensions, chunksizes=chunks, fill_value=False, **storage)
 
 
 class Zarr:
@@ -82,8 +107,6 @@ class Zarr:
 
 class Tensorstore:
     def open(self, path):
-        import os
-
         import tensorstore
 
         driver = "zarr3" if os.path.exists(path + "/v/zarr.json") else "zarr"
@@ -103,6 +126,19 @@ class Tensorstore:
 
     def write(self, array, selection, values):
         array[selection].write(values).result()
+
+
+class NetcdfC:
+    def open(self, path):
+        import netCDF4
+
+        file = netCDF4.Dataset(url_for_netcdf_c(path))
+        # The elements as they are stored.
+        file.set_auto_maskandscale(False)
+        return file["v"]
+
+    def read(self, array, selection):
+        return array[selection]
 
 
 def work(library, workload, path):
@@ -143,5 +179,5 @@ if sys.argv[1] == "make":
 else:
     if sys.argv[1] == "zarrs":
         zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
-    library = Tensorstore() if sys.argv[1] == "tensorstore" else Zarr()
+    library = {"tensorstore": Tensorstore, "netcdf-c": NetcdfC}.get(sys.argv[1], Zarr)()
     print(f"{work(library, *sys.argv[2:]):.6f}")

@@ -5,6 +5,8 @@
 //! caller's slice has the first filter's decoded size, a filter with a fixed encoded size determines the decoded size of the
 //! next filter, and any other filter encodes to at most about twice its input.
 
+use std::ops::Range;
+
 use ferrocdf_bytes::{Code, Context, Error, Result};
 
 use crate::codecs::{ChunkInfo, Codecs};
@@ -219,10 +221,22 @@ impl Chain {
     /// `NC_ENOFILTER` for a filter that is not available, `NC_EFILTER` for invalid filter parameters, `NC_EHDFERR` for
     /// encoded bytes that are damaged.
     pub fn decode(&self, mask: u32, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
+        self.decode_part(mask, encoded, 0..decoded.len(), decoded)
+    }
+
+    /// Decodes a chunk like [`Chain::decode`], but only the bytes of `decoded` in the range `wanted` have a meaning then: those that the
+    /// first filter can leave out are not decoded. See [`Filter::decode_part`].
+    pub fn decode_part(
+        &self,
+        mask: u32,
+        encoded: &[u8],
+        wanted: Range<usize>,
+        decoded: &mut [u8],
+    ) -> Result<()> {
         self.check_size(mask, encoded.len(), decoded.len())?;
         let size = Size::exactly(decoded.len());
         self.decode_through(mask, encoded, size, |filter, bytes| match filter {
-            Some(filter) => filter.decode_into(bytes, decoded),
+            Some(filter) => filter.decode_part(bytes, wanted, decoded),
             None => copy(bytes, decoded),
         })
     }

@@ -4,6 +4,7 @@
 //! into a [`Filter`], so that sizes are checked in one place.
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use ferrocdf_bytes::{Code, Error, Result};
 
@@ -52,6 +53,12 @@ pub trait Filter: Debug + Send + Sync {
         })
     }
 
+    /// Decodes like [`decode_into`](Filter::decode_into), but only the bytes of `decoded` in the range `wanted` have a meaning then. A
+    /// filter that can leave out other bytes does so, unless a checksum covers them: then damage would go unseen.
+    fn decode_part(&self, encoded: &[u8], _wanted: Range<usize>, decoded: &mut [u8]) -> Result<()> {
+        self.decode_into(encoded, decoded)
+    }
+
     /// Borrows the decoded bytes from `encoded` if the filter only adds bytes to them, such as a checksum; `None` for most
     /// filters.
     fn borrow_payload<'a>(&self, _encoded: &'a [u8]) -> Option<Result<&'a [u8]>> {
@@ -93,6 +100,16 @@ pub(crate) trait SliceCodec: Debug + Send + Sync {
     /// Decodes into the front of `decoded` and returns the decoded size; `None` if `decoded` is too short. If
     /// [`SliceCodec::decoded_len`] returns a size, `decoded` has exactly that size.
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>>;
+
+    /// Decodes like [`SliceCodec::decode`]; see [`Filter::decode_part`].
+    fn decode_part(
+        &self,
+        encoded: &[u8],
+        _wanted: Range<usize>,
+        decoded: &mut [u8],
+    ) -> Result<Option<usize>> {
+        self.decode(encoded, decoded)
+    }
 
     /// See [`Filter::encode`]; `encoded` is empty.
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>>;
@@ -193,6 +210,10 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
     }
 
     fn decode_into(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
+        self.decode_part(encoded, 0..decoded.len(), decoded)
+    }
+
+    fn decode_part(&self, encoded: &[u8], wanted: Range<usize>, decoded: &mut [u8]) -> Result<()> {
         if decoded.len() > self.0.max_decoded_len(encoded.len()) {
             let (from, to) = (encoded.len(), decoded.len());
             return Err(corrupt(format!("{from} encoded bytes cannot decode to {to} bytes")));
@@ -200,7 +221,7 @@ impl<C: SliceCodec> Filter for SliceFilter<C> {
         if let Some(len) = self.0.decoded_len(encoded)?.filter(|&len| len != decoded.len()) {
             return Err(wrong_size(decoded.len(), len));
         }
-        match self.0.decode(encoded, decoded)? {
+        match self.0.decode_part(encoded, wanted, decoded)? {
             Some(len) if len == decoded.len() => Ok(()),
             Some(len) => Err(wrong_size(decoded.len(), len)),
             None => Err(self.longer_than(decoded.len(), encoded)),

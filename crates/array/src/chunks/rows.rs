@@ -1,5 +1,7 @@
 //! The selected part of one chunk, as rows of memory: gathered from the bytes of the chunk, or scattered into them.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use super::decoded::ChunkView;
@@ -59,6 +61,16 @@ impl ChunkRows {
     /// Returns the byte offset in the chunk where a row begins.
     pub(crate) fn row_at(&self, number: usize) -> usize {
         self.base + offset(&self.outer, number as u64) as usize
+    }
+
+    /// Returns the range of the chunk in bytes from the first selected element to the last.
+    pub(crate) fn span(&self) -> Range<usize> {
+        let last = self
+            .outer
+            .iter()
+            .chain(&self.inner)
+            .map(|dim| (dim.count as usize).saturating_sub(1) * dim.step as usize);
+        self.base..self.base + last.sum::<usize>() + self.size
     }
 
     /// True if the only row is the whole chunk of `len` bytes, in its order.

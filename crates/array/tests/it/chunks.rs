@@ -59,9 +59,12 @@ fn chunked(rng: &mut Rng, most: u64, kind: Option<Kind>) -> (Arc<MemoryBlob>, Ar
     let stored = Stored { kind: kind.unwrap_or(rng.pick(&NUMBERS)), order };
     let size = stored.kind.size();
     let chain = Chain::new(
-        match rng.below(3) {
+        match rng.below(5) {
             0 => vec![],
             1 => vec![step(1, &[1])],
+            // These decode only what is selected of a chunk.
+            2 => vec![step(32015, &[3])],
+            3 => vec![step(32001, &[2, 2, size as u32, 0, 5, rng.below(3) as u32, 1])],
             _ => vec![step(2, &[size as u32]), step(1, &[4])],
         },
         &Codecs::default(),
@@ -403,6 +406,36 @@ fn a_chunk_that_is_read_twice_in_part_is_cached() {
         // Chunks that are requested once are not cached: most of them are never requested again.
         assert_eq!(blob.reads().0, if first == 0 { 1 } else { 2 });
     }
+}
+
+#[test]
+fn blocks_of_a_chunk_that_nobody_selects_are_not_decoded() {
+    // Blosc with LZ4: shuffled numbers of four bytes in blocks of 128 KiB.
+    let chain = Arc::new(Chain::new(vec![step(32001, &[2, 2, 4, 0, 5, 1, 1])], &Codecs::default()));
+    let plain: Vec<u8> = (0..300_000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
+    let mut encoded = vec![];
+    let mask = chain.encode(&plain, &mut encoded).unwrap();
+    // The header and the position of each block come first. The last block begins with the length of a part.
+    let blocks = plain.len().div_ceil(1 << 17);
+    let last = u32::from_le_bytes(encoded[16 + 4 * (blocks - 1)..][..4].try_into().unwrap()) as usize;
+    encoded[last..last + 4].copy_from_slice(&[0xff; 4]);
+    let location = ChunkLocation::At { at: 0, len: encoded.len() as u64, mask };
+    let blob = MemoryBlob::new(encoded);
+    let shape = vec![30, 100, 100];
+    let read_slab = |first: &[u64], count: &[u64]| {
+        let table = Table([(vec![0, 0, 0], location)].into());
+        let chunks = Chunks::new(shape.clone(), Arc::new(table), chain.clone(), vec![]);
+        let stored = Stored::little(Kind::U32);
+        let layout = Layout::Chunked(chunks);
+        let array = Array { shape: shape.clone(), stored, decoder: None, layout, past_end: PastEnd::Error };
+        let mut out = vec![0u32; count.iter().product::<u64>() as usize];
+        read(&blob, &array, &Selection::slab(first, count), Out::new(&mut out)).map(|_| out)
+    };
+    let step: Vec<u32> = (120_000..130_000).map(|n| n / 7).collect();
+    assert_eq!(read_slab(&[12, 0, 0], &[1, 100, 100]).unwrap(), step);
+    let series: Vec<u32> = (0..25).map(|at| (at * 10_000 + 5_007) / 7).collect();
+    assert_eq!(read_slab(&[0, 50, 7], &[25, 1, 1]).unwrap(), series);
+    assert_eq!(read_slab(&[29, 99, 99], &[1, 1, 1]).unwrap_err().code, Code::EHDFERR);
 }
 
 #[test]

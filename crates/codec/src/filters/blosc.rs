@@ -10,6 +10,7 @@
 //! The block size is a free choice of the encoder, and differs from the one of c-blosc.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use ferrocdf_bytes::Result;
 
@@ -311,6 +312,16 @@ impl SliceCodec for Blosc {
     }
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
+        self.decode_part(encoded, 0..decoded.len(), decoded)
+    }
+
+    /// Decodes the blocks that `wanted` meets.
+    fn decode_part(
+        &self,
+        encoded: &[u8],
+        wanted: Range<usize>,
+        decoded: &mut [u8],
+    ) -> Result<Option<usize>> {
         let header = BloscHeader::read(encoded)?;
         let short = || corrupt(format!("the {} encoded bytes end before or within a block", encoded.len()));
         let (_, data) = encoded.split_at_checked(HEADER).ok_or_else(short)?;
@@ -321,7 +332,10 @@ impl SliceCodec for Blosc {
         let blocks = decoded.chunks_mut(header.block.max(1));
         let starts = data.get(..blocks.len().saturating_mul(4)).ok_or_else(short)?;
         with_bytes(header.block.min(header.len), |shuffled| {
-            for (to, start) in blocks.zip(starts.as_chunks::<4>().0) {
+            for ((to, start), at) in blocks.zip(starts.as_chunks::<4>().0).zip((0..).step_by(header.block.max(1))) {
+                if at >= wanted.end || at + to.len() <= wanted.start {
+                    continue;
+                }
                 let from = encoded.get(u32::from_le_bytes(*start) as usize..).ok_or_else(short)?;
                 let kind = header.shuffle(to.len());
                 if kind == 0 {

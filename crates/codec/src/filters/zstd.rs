@@ -2,9 +2,10 @@
 //! get checksums, which Zarr may ask for.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use ferrocdf_bytes::Result;
-use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
 
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
 use crate::identity::FilterId;
@@ -89,6 +90,40 @@ pub fn decode(encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
     }
 }
 
+/// Decompresses the front of a frame into the front of `decoded`, until that is full.
+fn decode_front(frame: &[u8], decoded: &mut [u8]) -> Result<()> {
+    let result = with_thread_local(
+        &DECOMPRESSOR,
+        || None,
+        |context| {
+            let context = context.get_or_insert_with(DCtx::create);
+            context.reset(ResetDirective::SessionOnly)?;
+            let (mut from, mut to) = (InBuffer::around(frame), OutBuffer::around(&mut *decoded));
+            while to.pos() < to.capacity() {
+                let before = (from.pos(), to.pos());
+                context.decompress_stream(&mut to, &mut from)?;
+                if (from.pos(), to.pos()) == before {
+                    break;
+                }
+            }
+            let len = to.pos();
+            context.reset(ResetDirective::SessionOnly)?;
+            Ok(len)
+        },
+    );
+    let damaged = |reason: &str| corrupt(format!("the {} encoded bytes are not zstd: {reason}", frame.len()));
+    match result.map_err(zstd_safe::get_error_name) {
+        Ok(len) if len == decoded.len() => Ok(()),
+        Ok(len) => Err(damaged(&format!("they end after {len} decoded bytes"))),
+        Err(reason) => Err(damaged(reason)),
+    }
+}
+
+/// True if a frame has a checksum of its decoded bytes, by its Frame_Header_Descriptor (RFC 8878, section 3.1.1.1.1).
+fn has_checksum(frame: &[u8]) -> bool {
+    frame.get(4).is_none_or(|descriptor| descriptor & 4 != 0)
+}
+
 /// Compresses to a frame at the end of `encoded`, without a checksum.
 pub fn encode(level: i32, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<()> {
     encode_with(level, false, decoded, encoded)
@@ -126,6 +161,24 @@ impl SliceCodec for Zstd {
 
     fn decode(&self, encoded: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
         decode(encoded, decoded)
+    }
+
+    /// Decodes only to the end of `wanted` if that is in the first half: streams are decoded a little slower than whole frames.
+    fn decode_part(
+        &self,
+        encoded: &[u8],
+        wanted: Range<usize>,
+        decoded: &mut [u8],
+    ) -> Result<Option<usize>> {
+        // There is one frame if the encoded bytes contain the decoded size.
+        let is_whole = wanted.end > decoded.len() / 2
+            || has_checksum(encoded)
+            || self.decoded_len(encoded)? != Some(decoded.len());
+        if is_whole {
+            return decode(encoded, decoded);
+        }
+        decode_front(encoded, &mut decoded[..wanted.end])?;
+        Ok(Some(decoded.len()))
     }
 
     fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<Option<()>> {

@@ -123,3 +123,52 @@ fn damage(encoded: &mut Vec<u8>, random: &mut Random) {
         }
     }
 }
+
+#[test]
+fn parts_of_chunks_are_those_of_the_whole() {
+    let mut random = Random::new(9);
+    for &(element, steps) in CHAINS {
+        let chain = chain_with_optional(steps);
+        for kind in 0..4 {
+            // More than one block of Blosc.
+            let decoded = data(kind, element * if kind == 1 { 300_000 / element } else { 1000 });
+            let mut encoded = vec![];
+            let mask = chain.encode(&decoded, &mut encoded).unwrap();
+            for _ in 0..5 {
+                let start = random.below(decoded.len());
+                let end = start + random.below(decoded.len() - start + 1);
+                let mut back = vec![0x55; decoded.len()];
+                chain.decode_part(mask, &encoded, start..end, &mut back).unwrap();
+                assert!(back[start..end] == decoded[start..end], "{steps:?}, kind {kind}, {start}..{end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn blosc_and_zstd_leave_out_what_is_not_wanted() {
+    let decoded = data(1, 1_000_000);
+    let part = |steps: &Steps, wanted: std::ops::Range<usize>| {
+        let chain = chain_with_optional(steps);
+        let mut encoded = vec![];
+        let mask = chain.encode(&decoded, &mut encoded).unwrap();
+        let mut back = vec![0x55; decoded.len()];
+        chain.decode_part(mask, &encoded, wanted.clone(), &mut back).unwrap();
+        assert!(back[wanted.clone()] == decoded[wanted], "{steps:?}");
+        back
+    };
+    let is_untouched = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0x55);
+    const SHUFFLES: [&Steps; 3] = [
+        &[(32001, &[2, 2, 4, 0, 5, 0, 1])],
+        &[(32001, &[2, 2, 4, 0, 5, 1, 1])],
+        &[(32001, &[2, 2, 4, 0, 5, 2, 1])],
+    ];
+    for steps in SHUFFLES {
+        let back = part(steps, 400_000..400_100);
+        assert!(is_untouched(&back[..200_000]) && is_untouched(&back[700_000..]), "{steps:?}");
+    }
+    assert!(is_untouched(&part(&[(32015, &[3])], 1000..1100)[1100..]));
+    // A checksum covers all bytes.
+    assert!(part(&[(32015, &[3, 1])], 1000..1100) == decoded);
+    assert!(part(&[(32001, &[2, 2, 4, 0, 0, 1, 1])], 1000..1100)[1100..].iter().all(|&byte| byte == 0x55));
+}

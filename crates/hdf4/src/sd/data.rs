@@ -81,7 +81,9 @@ impl Var {
             // As in the library, data of no bytes was never written.
             Storage::Pieces(pieces) => match pieces[..] {
                 _ if element.len == 0 => Ok(self.unwritten()),
-                [Piece { place: Place::At(at), len }] if len >= total && own == total => self.contiguous(at, None),
+                [Piece { place: Place::At(at), len }] if len >= total && own == total => {
+                    self.contiguous(at, None)
+                }
                 _ => self.in_pieces(file.blob().clone(), pieces, lens),
             },
             Storage::External { file_name, at } => {

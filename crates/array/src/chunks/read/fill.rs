@@ -141,7 +141,8 @@ impl ChunkReader<'_> {
         }
         let mut buffer = std::mem::take(&mut scratch.stored);
         let bytes = buffer.get(chunk_len);
-        let done = chain.decode(mask, stored, bytes).map_err(fail);
+        let wanted = if planes { 0..chunk_len } else { part.span() };
+        let done = chain.decode_part(mask, stored, wanted, bytes).map_err(fail);
         let done =
             done.map(|()| self.rows(part, ChunkView { bytes, planes }, &mut task.rows, &mut scratch.dense));
         scratch.stored = buffer;
