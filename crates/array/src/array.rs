@@ -41,7 +41,8 @@ pub enum Layout {
     Chunked(Chunks),
     /// Mapped selections of other arrays: an HDF5 virtual dataset.
     Virtual(VirtualLayout),
-    /// No storage: every element has these bytes, zeros if empty.
+    /// No storage: every element has these bytes, zeros if empty. Several elements are repeated along the fastest dimension, whose length
+    /// is a multiple of theirs.
     Fill(Arc<[u8]>),
 }
 

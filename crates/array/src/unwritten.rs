@@ -8,21 +8,14 @@ use crate::overlap::Overlap;
 use crate::{Array, Kind, Layout, Out, Selection, VirtualLayout};
 
 /// Returns the value of elements that were never written, as bytes of the kind of [`Array::stored`] in this machine's byte order;
-/// `None` if the layout stores all elements.
+/// `None` if the layout stores all elements, or if they do not have one value: those of pixels whose components differ.
 ///
 /// # Errors
 /// Those of converting the value.
 pub fn unwritten_value(array: &Array) -> Result<Option<Vec<u8>>> {
-    let fill = match &array.layout {
-        Layout::Fill(fill) => fill,
-        Layout::Chunked(chunks) => &chunks.fill,
-        Layout::Virtual(virtual_layout) => &virtual_layout.fill,
-        Layout::Inline(_) | Layout::Strided { .. } => return Ok(None),
-    };
+    let Some(element) = unwritten_element(array) else { return Ok(None) };
     // The sources of a virtual layout decode their own elements.
     let decoder = array.decoder.clone().filter(|_| !matches!(array.layout, Layout::Virtual(_)));
-    let size = decoder.as_ref().map_or(array.stored.kind.size(), |decoder| decoder.size());
-    let element = fill.get(..size).unwrap_or_default();
     let (stored, past_end) = (array.stored, array.past_end);
     let one = Array { shape: vec![], stored, decoder, layout: Layout::Fill(element.into()), past_end };
     let mut value = vec![0; array.stored.kind.size()];
@@ -31,11 +24,28 @@ pub fn unwritten_value(array: &Array) -> Result<Option<Vec<u8>>> {
     Ok(Some(value))
 }
 
-/// True if an array may have unwritten elements.
+/// Returns the bytes of an unwritten element as they are stored, none for zeros; `None` where [`unwritten_value`] is.
+fn unwritten_element(array: &Array) -> Option<&[u8]> {
+    let fill = match &array.layout {
+        Layout::Fill(fill) => fill,
+        Layout::Chunked(chunks) => &chunks.fill,
+        Layout::Virtual(virtual_layout) => &virtual_layout.fill,
+        Layout::Inline(_) | Layout::Strided { .. } => return None,
+    };
+    let decoder = array.decoder.as_ref().filter(|_| !matches!(array.layout, Layout::Virtual(_)));
+    let size = decoder.map_or(array.stored.kind.size(), |decoder| decoder.size());
+    let element = fill.get(..size).unwrap_or_default();
+    fill.chunks(size.max(1)).all(|other| other == element).then_some(element)
+}
+
+/// True if an array may have unwritten elements, all of one value; see [`unwritten_value`].
 ///
 /// # Errors
 /// Those of the index.
 pub fn has_unwritten(array: &Array) -> Result<bool> {
+    if unwritten_element(array).is_none() {
+        return Ok(false);
+    }
     match &array.layout {
         Layout::Fill(_) | Layout::Virtual(_) => Ok(true),
         Layout::Chunked(chunks) => chunks.lacks_some(&array.shape),

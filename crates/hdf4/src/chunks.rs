@@ -127,14 +127,7 @@ impl ChunkedElement {
         // Both before any error, so that a slow source sends them in one round.
         let (table, bytes) = (file.vdata(self.table), file.bytes(tags::VS, self.table));
         let (table, bytes) = (table?, bytes?.unwrap_or_default());
-        let needed = table.records.saturating_mul(table.record_size);
-        if (bytes.len() as u64) < needed {
-            let len = bytes.len();
-            return Err(bad(format!(
-                "Vdata {}: {len} of the {needed} bytes of its records are there",
-                self.table
-            )));
-        }
+        table.check_stored(bytes.len() as u64)?;
         let named = |name: &[u8], order: usize, size: usize| {
             let field = table.fields.iter().find(|field| field.name == name);
             let field = field.filter(|field| field.order == order as u64 && field.number.size() == size);

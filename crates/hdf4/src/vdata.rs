@@ -205,6 +205,19 @@ impl Vdata {
         Ok((records, stored.min(records)))
     }
 
+    /// Checks that the file has all records, of which `stored` bytes are there.
+    ///
+    /// # Errors
+    /// `EHDFERR` if it has fewer.
+    pub(crate) fn check_stored(&self, stored: u64) -> Result<()> {
+        let needed = self.records.saturating_mul(self.record_size);
+        if stored >= needed {
+            return Ok(());
+        }
+        let reference = self.reference;
+        Err(bad(format!("Vdata {reference}: {stored} of the {needed} bytes of its records are there")))
+    }
+
     /// Reads the values of a field, record by record, as the file has them: each has the size and the order that
     /// [`Field::number`] says. A Vdata that ends early has fewer records than its description says.
     pub fn values(&self, file: &File, field: usize) -> Result<Vec<u8>> {

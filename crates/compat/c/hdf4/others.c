@@ -110,7 +110,7 @@ static void tell_tables(int32 file)
 
 enum { ROWS = 12, COLUMNS = 8, MOST = ROWS * COLUMNS * 4 * 8 };
 
-static unsigned char bytes[MOST], pixel[4 * 8], palette[768];
+static unsigned char bytes[MOST], palette[768];
 
 /* Pixels with runs and noise; floats have values that are numbers. */
 static void fill(int32 type, int seed)
@@ -127,7 +127,7 @@ static void fill(int32 type, int seed)
 
 static const int32 TYPES[] = {DFNT_CHAR8, DFNT_UCHAR8, DFNT_INT8,   DFNT_UINT8,   DFNT_INT16,
                               DFNT_UINT16, DFNT_INT32,  DFNT_UINT32, DFNT_FLOAT32, DFNT_FLOAT64};
-static const char *STORAGE[] = {"plain", "unwritten", "rle", "skphuff", "deflate", "chunks", "chunks_rle", "chunks_deflate"};
+static const char *STORAGE[] = {"plain", "unwritten", "rle", "skphuff", "deflate", "chunks", "chunks_rle", "chunks_deflate", "chunks_some", "chunks_late"};
 
 /* A raster for each type, number of components and interlace, all with one kind of storage. */
 static void write_rasters(const char *path, int storage)
@@ -152,18 +152,20 @@ static void write_rasters(const char *path, int storage)
                 if (storage >= 2 && storage <= 4)
                     GRsetcompress(id, storage == 2 ? COMP_CODE_RLE : storage == 3 ? COMP_CODE_SKPHUFF : COMP_CODE_DEFLATE, &info);
                 chunk.comp.comp_type = storage == 6 ? COMP_CODE_RLE : COMP_CODE_DEFLATE;
-                if (storage >= 5)
-                    GRsetchunk(id, chunk, storage == 5 ? HDF_CHUNK : HDF_CHUNK | HDF_COMP);
                 fill(TYPES[type], (int)type + 3);
-                /* Of several fill values for the components of a pixel ferrocdf takes the first one. */
-                for (size_t at = 0; at < 4; at++)
-                    memcpy(pixel + at * size_of(TYPES[type]), bytes, size_of(TYPES[type]));
-                if (storage <= 1)
-                    GRsetattr(id, "FillValue", TYPES[type], components, pixel);
+                if (storage <= 1 || storage == 8)
+                    GRsetattr(id, "FillValue", TYPES[type], components, bytes + 8);
+                if (storage >= 5)
+                    GRsetchunk(id, chunk, storage == 6 || storage == 7 ? HDF_CHUNK | HDF_COMP : HDF_CHUNK);
+                /* The header of the chunks has its own fill value by now, which counts. */
+                if (storage == 9)
+                    GRsetattr(id, "FillValue", TYPES[type], components, bytes + 8);
                 GRsetattr(id, "values", TYPES[type], 5, bytes);
                 GRsetattr(id, "text", DFNT_CHAR8, 7, "a text.");
+                /* Of the last two kinds most chunks are never written. */
+                int32 count[2] = {storage >= 8 ? 3 : dims[0], storage >= 8 ? 4 : dims[1]};
                 if (storage != 1)
-                    GRwriteimage(id, start, NULL, dims, bytes);
+                    GRwriteimage(id, start, NULL, count, bytes);
                 GRendaccess(id);
             }
     GRsetattr(rasters, "of the file", DFNT_INT16, 3, bytes);
@@ -231,7 +233,7 @@ int main(int count, char **words)
         return 0;
     }
     char path[4096];
-    for (int storage = 0; storage < 8; storage++) {
+    for (int storage = 0; storage < (int)(sizeof STORAGE / sizeof *STORAGE); storage++) {
         snprintf(path, sizeof path, "%s/gr_%s.hdf", words[2], STORAGE[storage]);
         write_rasters(path, storage);
         puts(path);

@@ -166,7 +166,11 @@ impl Driver for Hdf4 {
 
     fn fill(&self, _model: &Model, var: VarId) -> Result<Option<Values>> {
         Ok(match self.object(var)? {
-            Object::Array(found) => Some(values(found.number, &found.unwritten_fill(&self.content.file)?)),
+            Object::Array(found) => {
+                let fill = values(found.number, &found.unwritten_fill(&self.content.file)?);
+                // One value, and not one for each component of a pixel.
+                Some(fill).filter(|fill| fill.len() == 1)
+            }
             Object::Table(_) => None,
         })
     }

@@ -42,6 +42,7 @@ fn read(file: &File, owner: u16, reference: u16, name: AttributeName) -> Result<
     if len > MAX_ATTRIBUTE {
         return Err(bad(format!("{len} bytes are more than an attribute has")));
     }
+    vdata.check_stored(len)?;
     let field = vdata.fields.first().ok_or_else(|| bad("it has no field"))?;
     // Several owners may share it.
     file.charge((Use::AttributeOf, owner, reference), len)?;

@@ -126,6 +126,10 @@ fn read_vdata(file: &File, reference: u16) -> Result<(Vdata, Vec<u8>)> {
             if len > MAX_ATTRIBUTE {
                 return Err(bad(format!("Vdata {reference}: an attribute of {len} bytes")));
             }
+            // A dimension without its length may have it in another Vdata.
+            if vdata.class == ATTRIBUTE {
+                vdata.check_stored(len)?;
+            }
             vdata.values(file, 0)?
         }
         _ => vec![],

@@ -182,10 +182,8 @@ impl Var {
     }
 
     fn chunk_fill(&self, chunked: &ChunkedElement) -> Vec<u8> {
-        match chunked.fill.len() == self.number.size() {
-            true => chunked.fill.clone(),
-            false => self.fill(),
-        }
+        let len = chunked.fill.len();
+        if len == self.number.size() || len == self.pixel_size() { chunked.fill.clone() } else { self.fill() }
     }
 
     /// True for rasters whose chunks are no rectangles.

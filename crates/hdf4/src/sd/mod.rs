@@ -118,18 +118,32 @@ const FILL_VALUE: &[u8] = b"_FillValue";
 
 impl Var {
     /// Returns the bytes of an unwritten element as they are stored: the first ones of the attribute `_FillValue` in the memory of a PC,
-    /// which is what the library takes of an attribute of another type, or else netCDF's value for the type.
+    /// which is what the library takes of an attribute of another type, or else netCDF's value for the type. Of a raster whose pixels have
+    /// several components they are the bytes of a pixel if the attribute has as many.
     pub fn fill(&self) -> Vec<u8> {
         let size = self.number.size();
         let attribute = self.attributes.iter().find(|attribute| attribute.name == FILL_VALUE);
         let mut bytes: Vec<u8> = match attribute.filter(|attribute| attribute.bytes.len() >= size) {
-            Some(attribute) => attribute.little_endian().take(size).collect(),
+            Some(attribute) => {
+                let len = if attribute.bytes.len() >= self.pixel_size() { self.pixel_size() } else { size };
+                attribute.little_endian().take(len).collect()
+            }
             None => return data::default_fill(self.number),
         };
         if self.number.stored.order == Order::Big {
-            bytes.reverse();
+            bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
         }
         bytes
+    }
+
+    /// Returns the number of bytes of a pixel of a raster whose components lie together; of all else that of a number.
+    fn pixel_size(&self) -> usize {
+        let size = self.number.size();
+        match (&self.data, &self.shape[..]) {
+            // Two bytes.
+            (Data::Raster(..), &[_, _, components]) => size.saturating_mul(components as usize),
+            _ => size,
+        }
     }
 }
 

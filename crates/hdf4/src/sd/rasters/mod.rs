@@ -10,7 +10,7 @@ mod coder;
 mod description;
 pub(super) mod linear;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ferrocdf_bytes::{Context, Error, Result};
 
@@ -101,10 +101,15 @@ fn find(file: &File, vgroups: &[Vgroup]) -> Vec<Found> {
         .iter()
         .filter(|vgroup| vgroup.class == RASTER)
         .map(|vgroup| Found::of_members(vgroup.name.clone(), &vgroup.members, attributes_of(vgroup)));
+    let of_vgroups: Vec<Found> = of_vgroups.collect();
+    let described: HashSet<Option<u16>> = of_vgroups.iter().map(|found| found.description).collect();
     let of_groups = file.for_each(&groups, |&group| match members(file, group) {
         Ok(members) => Found::of_members(vec![], &members, Attributes::default()),
         Err(error) => Found { data: Err(error), ..Found::of_members(vec![], &[], Attributes::default()) },
     });
+    // GR adds such a group to the Vgroup of a raster that was never written. It names data 0, which there never is.
+    let is_again = |found: &Found| matches!(found.data, Ok((_, 0))) && described.contains(&found.description);
+    let of_groups = of_groups.into_iter().filter(|found| !is_again(found));
     let old = OLD_DATA.into_iter().flat_map(|tag| file.descriptors_of(tag)).map(|data| Found {
         name: vec![],
         data: Ok((data.tag, data.reference)),
@@ -112,7 +117,7 @@ fn find(file: &File, vgroups: &[Vgroup]) -> Vec<Found> {
         attributes: Attributes::default(),
     });
     let (mut all, mut known): (Vec<Found>, HashMap<_, usize>) = (vec![], HashMap::new());
-    for found in of_vgroups.chain(of_groups).chain(old) {
+    for found in of_vgroups.into_iter().chain(of_groups).chain(old) {
         let Ok((tag, reference)) = found.data else {
             all.push(found);
             continue;
