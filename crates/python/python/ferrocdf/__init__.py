@@ -13,6 +13,10 @@ Any number of threads may read and write at once; the interpreter is free meanwh
 library: ``FERROCDF_THREADS``, ``FERROCDF_CACHE``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._errors import (
     AlreadyExists,
     Conflict,
@@ -68,13 +72,17 @@ __all__ = [
 _WITH_XARRAY = ("to_netcdf", "to_zarr")
 
 
-def __getattr__(name):
-    if name not in _WITH_XARRAY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _xarray_write
+if TYPE_CHECKING:
+    from ._xarray_write import to_netcdf as to_netcdf, to_zarr as to_zarr
+else:
+    # Hidden from type checkers, for which every name would exist.
+    def __getattr__(name):
+        if name not in _WITH_XARRAY:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from . import _xarray_write
 
-    return getattr(_xarray_write, name)
+        return getattr(_xarray_write, name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*globals(), *_WITH_XARRAY]

@@ -1,9 +1,19 @@
 """Numbers as the CF conventions mean them."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-def decode(values, attributes, is_number):
+    from ._typing import ArrayOrElement
+
+
+def decode(values: ArrayOrElement, attributes: Mapping[str, Any], is_number: bool) -> ArrayOrElement:
     """Returns stored numbers with missing values masked, and with ``scale_factor`` and ``add_offset`` applied."""
     if not is_number:
         return values
@@ -18,14 +28,14 @@ def decode(values, attributes, is_number):
     return decoded if missing is None else np.ma.MaskedArray(decoded, mask=missing)
 
 
-def _like(values, limit):
+def _like(values: NDArray[Any], limit: Any) -> NDArray[Any]:
     """Numbers of an attribute in the type of the values, so that unsigned ones compare as they are stored."""
-    limit = np.asarray(limit)
-    is_reread = limit.dtype.kind in "iu" and limit.dtype.itemsize == values.dtype.itemsize
-    return limit.view(values.dtype) if is_reread and values.dtype.kind in "iu" else limit
+    numbers = np.asarray(limit)
+    is_reread = numbers.dtype.kind in "iu" and numbers.dtype.itemsize == values.dtype.itemsize
+    return numbers.view(values.dtype) if is_reread and values.dtype.kind in "iu" else numbers
 
 
-def _missing(values, attributes):
+def _missing(values: NDArray[Any], attributes: Mapping[str, Any]) -> NDArray[np.bool_] | None:
     """True where a value is missing; None if none is."""
     found = np.zeros(values.shape, bool)
     for name in ("_FillValue", "missing_value"):
@@ -43,7 +53,7 @@ def _missing(values, attributes):
     return found if found.any() else None
 
 
-def _scaled(values, attributes):
+def _scaled(values: NDArray[Any], attributes: Mapping[str, Any]) -> ArrayOrElement:
     scale, offset = attributes.get("scale_factor"), attributes.get("add_offset")
     if scale is not None:
         values = values * scale

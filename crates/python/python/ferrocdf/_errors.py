@@ -4,21 +4,30 @@ Each has the text that says what failed, where and why; ``code``, the number of 
 ``path``, the path of the group or variable inside the dataset, where it is known.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class Error(Exception):
     """The base of all exceptions of ferrocdf."""
 
-    def __init__(self, what, code=0, path=None):
+    code: int
+    path: str | None
+
+    def __init__(self, what: str, code: int = 0, path: str | None = None) -> None:
         super().__init__(what)
         self.code = code
         self.path = path
-        if code > 0 and isinstance(self, OSError):
-            self.errno = code
+        # By another name: type checkers take `self.errno` for an attribute of this class.
+        failure: Exception = self
+        if code > 0 and isinstance(failure, OSError):
+            failure.errno = code
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Error], tuple[Any, int, str | None]]:
         return type(self), (self.args[0], self.code, self.path)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.args[0])
 
 

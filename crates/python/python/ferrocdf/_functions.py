@@ -1,12 +1,19 @@
 """Functions on whole datasets."""
 
+from __future__ import annotations
+
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _ferrocdf
 
+if TYPE_CHECKING:
+    from ._typing import Path
 
-def to_cdl(location, *, data=True, variables=None):
+
+def to_cdl(location: Path, *, data: bool = True, variables: str | Sequence[str] | None = None) -> str:
     """Returns a dataset as CDL, the text that ``ncdump`` prints.
 
     data: False for names, types, dimensions and attributes alone; variables: the names of those whose data is wanted.
@@ -18,12 +25,22 @@ def to_cdl(location, *, data=True, variables=None):
     return _ferrocdf.dump([*arguments, "--", os.fspath(location)]).decode("utf-8", "surrogateescape")
 
 
-def info(location):
+def info(location: Path) -> dict[str, Any]:
     """Returns what a dataset holds, and how it is stored, as ``ferrocdf info --json`` prints it: dictionaries, lists, texts and numbers."""
-    return json.loads(_ferrocdf.facts(os.fspath(location)))
+    facts: dict[str, Any] = json.loads(_ferrocdf.facts(os.fspath(location)))
+    return facts
 
 
-def copy(source, target, *, kind=None, chunks=None, filters=(), level=None, shuffle=False):
+def copy(
+    source: Path,
+    target: Path,
+    *,
+    kind: str | None = None,
+    chunks: Mapping[str, int] | None = None,
+    filters: str | Iterable[str] = (),
+    level: int | None = None,
+    shuffle: bool = False,
+) -> list[str]:
     """Copies a dataset to a path or a URL. Chunks whose filters stay the same are copied without decoding them.
 
     kind: as ``nccopy -k`` has it ("netCDF-4", "classic", "cdf5", "zarr", "nczarr2", …); that of the source without it.

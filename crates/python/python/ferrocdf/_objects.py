@@ -1,7 +1,10 @@
 """Datasets, groups, variables and dimensions."""
 
+from __future__ import annotations
+
 import os
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -10,6 +13,25 @@ from ._decode import decode
 from ._mappings import Attributes, _Named
 from ._shape import HasShape
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Self
+
+    from ._typing import (
+        ArrayOrElement,
+        DataType,
+        Endian,
+        Index,
+        Location,
+        Mode,
+        Path,
+        Quantization,
+        Source,
+        TypeKind,
+        Values,
+    )
+
+_Array = TypeVar("_Array", bound="NDArray[Any]")
 
 # Levels of filters that need one.
 _LEVELS = {"deflate": 4, "zstd": 3, "bzip2": 9}
@@ -22,10 +44,10 @@ class Dimension(NamedTuple):
     size: int
     is_unlimited: bool
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.size
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return True
 
 
@@ -33,8 +55,8 @@ class Type(NamedTuple):
     """A type defined in a dataset: its name, its data type in NumPy, and ``"compound"``, ``"enum"``, ``"vlen"`` or ``"opaque"``."""
 
     name: str
-    dtype: np.dtype
-    kind: str
+    dtype: np.dtype[Any]
+    kind: TypeKind
 
 
 class Variable(HasShape, _ferrocdf.Variable):
@@ -48,23 +70,31 @@ class Variable(HasShape, _ferrocdf.Variable):
     # No other attributes: `variable.units = "K"` must be an error, and not lost.
     __slots__ = ("__weakref__", "_dataset")
 
+    _dataset: Dataset
+
     @property
-    def group(self):
+    def group(self) -> Group:
         """The group it is in."""
         root, path = _ferrocdf.Group(self._open_file()), self._group_path()
         return Group._of(root if path == "/" else root._find_group(path), self._dataset)
 
     @property
-    def attrs(self):
+    def attrs(self) -> Attributes:
         """The attributes, which can be assigned to."""
         return Attributes(self)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """The number of bytes of all elements in memory."""
         return self.size * self.dtype.itemsize
 
-    def read(self, index=..., *, out=None, decode_cf=False):
+    @overload
+    def read(self, index: Index = ..., *, out: None = None, decode_cf: bool = False) -> ArrayOrElement: ...
+    @overload
+    def read(self, index: Index = ..., *, out: _Array, decode_cf: Literal[False] = False) -> _Array: ...
+    @overload
+    def read(self, index: Index = ..., *, out: NDArray[Any], decode_cf: bool) -> ArrayOrElement: ...
+    def read(self, index: Index = ..., *, out: NDArray[Any] | None = None, decode_cf: bool = False) -> ArrayOrElement:
         """Reads elements.
 
         out: an array of the shape of the result, which is filled and returned.
@@ -75,26 +105,26 @@ class Variable(HasShape, _ferrocdf.Variable):
         values = self[index] if out is None else self._read_into(index, out)
         return decode(values, self.attrs.asdict(), self._is_number()) if decode_cf else values
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.shape:
             raise TypeError("a variable without dimensions has no length")
         return self.shape[0]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[ArrayOrElement]:
         return (self[at] for at in range(len(self)))
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> NDArray[Any]:
         values = np.asarray(self[...])
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _show.variable(self)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Variable | Group], tuple[Dataset, str]]:
         return _variable_at, (self._dataset, self.path)
 
 
-def _variable_at(dataset, path):
+def _variable_at(dataset: Dataset, path: str) -> Variable | Group:
     return dataset[path]
 
 
@@ -103,97 +133,99 @@ class Group(_ferrocdf.Group):
 
     __slots__ = ("__weakref__", "_dataset")
 
+    _dataset: Dataset
+
     @classmethod
-    def _of(cls, native, dataset):
+    def _of(cls, native: _ferrocdf.Group, dataset: Dataset) -> Group:
         made = _ferrocdf.Group.__new__(Group, native)
         made._dataset = dataset
         return made
 
-    def _wrap(self, native):
+    def _wrap(self, native: _ferrocdf.Variable) -> Variable:
         made = Variable(native)
         made._dataset = self._dataset
         return made
 
     @property
-    def parent(self):
+    def parent(self) -> Group | None:
         """The group that this one is in; None for the root group."""
         found = self._parent()
         return None if found is None else Group._of(found, self._dataset)
 
     @property
-    def attrs(self):
+    def attrs(self) -> Attributes:
         """The attributes, which can be assigned to."""
         return Attributes(self)
 
     @property
-    def groups(self):
+    def groups(self) -> Mapping[str, Group]:
         """The groups in this group by name."""
         return _Named(self._group_names, lambda name: Group._of(self._find_group(name), self._dataset))
 
     @property
-    def variables(self):
+    def variables(self) -> Mapping[str, Variable]:
         """The variables in this group by name."""
         return _Named(self._variable_names, lambda name: self._wrap(self._find_variable(name)))
 
     @property
-    def dimensions(self):
+    def dimensions(self) -> dict[str, Dimension]:
         """The dimensions defined in this group by name."""
         return {name: Dimension(name, size, grows) for name, size, grows in self._dimensions()}
 
     @property
-    def types(self):
+    def types(self) -> dict[str, Type]:
         """The types defined in this group by name."""
         return {name: Type(name, dtype, kind) for name, dtype, kind in self._types()}
 
-    def __getitem__(self, path):
+    def __getitem__(self, path: str) -> Variable | Group:
         try:
             return self._wrap(self._find_variable(path))
         except KeyError:
             return Group._of(self._find_group(path), self._dataset)
 
-    def __contains__(self, path):
+    def __contains__(self, path: str) -> bool:
         try:
             self[path]
         except KeyError:
             return False
         return True
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         yield from self._group_names()
         yield from self._variable_names()
 
-    def create_group(self, name, attrs=None):
+    def create_group(self, name: str, attrs: Mapping[str, Any] | None = None) -> Group:
         """Defines a group."""
         made = Group._of(self._create_group(name), self._dataset)
         made.attrs.update(attrs or {})
         return made
 
-    def create_dimension(self, name, size=None):
+    def create_dimension(self, name: str, size: int | None = None) -> Dimension:
         """Defines a dimension; one that grows without a size."""
         self._create_dimension(name, size)
         return self.dimensions[name]
 
     def create_variable(
         self,
-        name,
-        dtype=None,
-        dimensions=(),
+        name: str,
+        dtype: DataType | None = None,
+        dimensions: str | Iterable[str] = (),
         *,
-        data=None,
-        attrs=None,
-        chunks=None,
-        contiguous=False,
-        shards=None,
-        filters=(),
-        compression=None,
-        level=None,
-        shuffle=None,
-        fletcher32=False,
-        endian="native",
-        quantize=None,
-        fill_value=None,
-        fill=True,
-    ):
+        data: Values | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        chunks: Sequence[int] | None = None,
+        contiguous: bool = False,
+        shards: Sequence[int] | None = None,
+        filters: str | Iterable[str] = (),
+        compression: str | None = None,
+        level: int | None = None,
+        shuffle: bool | None = None,
+        fletcher32: bool = False,
+        endian: Endian = "native",
+        quantize: tuple[Quantization, int] | None = None,
+        fill_value: Any = None,
+        fill: bool = True,
+    ) -> Variable:
         """Defines a variable, and writes ``data`` where it is given.
 
         dtype: a type of netCDF ("float", "string"), the name of a type of the dataset, a data type of NumPy, or ``str``.
@@ -219,7 +251,7 @@ class Group(_ferrocdf.Group):
         elif shuffle:
             stages.insert(0, "shuffle")
         stages += ["fletcher32"] if fletcher32 else []
-        storage = {
+        storage: _ferrocdf._Storage = {
             "chunks": chunks,
             "contiguous": contiguous,
             "shards": shards,
@@ -235,10 +267,10 @@ class Group(_ferrocdf.Group):
             made[...] = data
         return made
 
-    def _make_dimensions(self, names, data):
+    def _make_dimensions(self, names: Sequence[str], data: Values | None) -> None:
         shape = None if data is None else np.shape(data)
         for at, name in enumerate(names):
-            group = self
+            group: Group | None = self
             while group is not None and name not in group.dimensions:
                 group = group.parent
             if group is None:
@@ -246,11 +278,11 @@ class Group(_ferrocdf.Group):
                     raise KeyError(f"no dimension \"{name}\": make it with create_dimension, or give data of {len(names)} dimensions")
                 self.create_dimension(name, shape[at])
 
-    def create_type(self, name, dtype):
+    def create_type(self, name: str, dtype: DataType) -> Type:
         """Defines a type: a compound of a structured data type, an opaque type of ``"V16"``, an enumeration of a data type with the metadata
         ``{"enum": {name: value}}``, a list of one with ``{"vlen": type}``."""
         of = np.dtype(dtype)
-        metadata = of.metadata or {}
+        metadata: Mapping[str, Any] = of.metadata or {}
         if of.names:
             self._create_compound(name, [self._field(of, field) for field in of.names])
         elif "enum" in metadata:
@@ -265,14 +297,14 @@ class Group(_ferrocdf.Group):
         return self.types[name]
 
     @staticmethod
-    def _field(of, name):
-        field = of.fields[name][0]
+    def _field(of: np.dtype[Any], name: str) -> tuple[str, np.dtype[Any], list[int]]:
+        field = of[name]
         element, shape = field.subdtype or (field, ())
         if element.kind == "S":
             element, shape = np.dtype("S1"), (*shape, *([element.itemsize] if element.itemsize > 1 else []))
         return name, element, list(shape)
 
-    def remove(self, path):
+    def remove(self, path: str) -> None:
         """Removes a variable, a group, a dimension or a type. Objects looked up before must be looked up again."""
         full = path if path.startswith("/") else f"{self.path.rstrip('/')}/{path}"
         parent, name = full.rstrip("/").rsplit("/", 1)
@@ -289,33 +321,33 @@ class Group(_ferrocdf.Group):
             raise KeyError(path)
         self._remove(kind, full)
 
-    def _root(self):
+    def _root(self) -> _ferrocdf.Group:
         return _ferrocdf.Group(self._open_file())
 
-    def rename(self, name):
+    def rename(self, name: str) -> None:
         """Gives the group another name."""
         self._rename(name)
 
-    def grow_dimension(self, name, size):
+    def grow_dimension(self, name: str, size: int) -> None:
         """Makes a dimension at least ``size`` long: an unlimited one, or any of a Zarr store. Elements that are not written have the fill value.
         A netCDF-4 file keeps the length if elements are written that reach so far before it is closed."""
         self._grow_dimension(name, size)
 
-    def rename_dimension(self, name, to):
+    def rename_dimension(self, name: str, to: str) -> None:
         """Gives a dimension of this group another name."""
         self._rename_dimension(name, to)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return _show.group(self)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return _show.html(self)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Variable | Group], tuple[Any, ...]]:
         return _group_at, (self._dataset, self.path)
 
 
-def _group_at(dataset, path):
+def _group_at(dataset: Dataset, path: str) -> Variable | Group:
     return dataset if path == "/" else dataset[path]
 
 
@@ -324,70 +356,97 @@ class Dataset(Group):
 
     __slots__ = ("_file", "_options", "location", "mode")
 
-    def __new__(cls, open_file, *_, **__):
+    def __new__(cls, open_file: _ferrocdf.OpenFile, *_: Any, **__: Any) -> Self:
         return _ferrocdf.Group.__new__(cls, open_file)
 
-    def __init__(self, open_file, source, mode, options):
+    def __init__(self, open_file: _ferrocdf.OpenFile, source: Location, mode: Mode, options: dict[str, Any]) -> None:
         self._file, self.location, self.mode, self._options = open_file, source, mode, options
 
     @property
-    def _dataset(self):
+    def _dataset(self) -> Dataset:  # type: ignore[override]
         # Not an attribute: a dataset that nobody holds any more is closed at once.
         return self
 
     @property
-    def format(self):
+    def format(self) -> str:
         """The data model, as ``ncdump -k`` names it: "netCDF-4"."""
         return self._file.format[0]
 
     @property
-    def container(self):
+    def container(self) -> str:
         """How bytes are arranged: "classic", "HDF5", "HDF4", "Zarr 2" or "Zarr 3"."""
         return self._file.format[1]
 
     @property
-    def closed(self):
+    def closed(self) -> bool:
         """True after ``close``."""
         return self._file.is_closed
 
     @property
-    def skipped(self):
+    def skipped(self) -> list[str]:
         """What the file holds that netCDF has no name for, a line each."""
         return self._file.skipped()
 
-    def close(self):
+    def close(self) -> None:
         """Closes the dataset; what was written is committed."""
         self._file.close()
 
-    def sync(self):
+    def sync(self) -> None:
         """Commits what was written."""
         self._file.sync()
 
-    def refresh(self):
+    def refresh(self) -> None:
         """Looks for records that another process has written since."""
         self._file.refresh()
 
-    def to_bytes(self):
+    def to_bytes(self) -> bytes | None:
         """Closes a dataset that was made in memory, and returns its bytes."""
         return self._file.close_to_bytes()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[Any, ...]]:
         if self.mode != "r":
             raise TypeError("only datasets that are open for reading can be pickled")
         return _reopen, (self.location, self._options)
 
 
-def _reopen(location, options):
+def _reopen(location: Location, options: dict[str, Any]) -> Dataset:
     return open(location, **options)
 
 
-def open(source, mode="r", **options):
+@overload
+def open(
+    source: Source,
+    mode: Literal["r"] = "r",
+    *,
+    all_attributes: bool = False,
+    shared: bool = False,
+    hdf_eos: bool = False,
+    hdf4_all: bool = False,
+) -> Dataset: ...
+@overload
+def open(
+    source: Path | bytes | bytearray | memoryview,
+    mode: Literal["a", "r+"],
+    *,
+    merge: bool = False,
+    durable: bool | None = None,
+) -> Dataset: ...
+@overload
+def open(
+    source: Path | None,
+    mode: Literal["w", "x"],
+    *,
+    kind: str = "netCDF-4",
+    fill: bool = True,
+    durable: bool | None = None,
+) -> Dataset: ...
+def open(source: Source | None, mode: Mode = "r", **options: Any) -> Dataset:
     """Opens or makes a dataset.
 
     source: a path, a URL (``https://``, ``s3://``, ``gs://``, ``az://``, with fragments such as ``#mode=nczarr,zip``), the bytes of a file, or a
@@ -398,7 +457,8 @@ def open(source, mode="r", **options):
     ``hdf_eos`` and ``hdf4_all`` (HDF4 files as their HDF-EOS2 metadata says; all that they hold). For "a": ``merge``, ``durable``. For "w" and "x":
     ``kind`` as ``nccopy -k`` has it ("netCDF-4", "classic", "cdf5", "zarr", "nczarr2", …), ``fill``, ``durable``.
     """
-    place = os.fspath(source) if isinstance(source, os.PathLike) else source
+    # The overloads say what a mode takes.
+    place: Any = os.fspath(source) if isinstance(source, os.PathLike) else source
     place = bytes(place) if isinstance(place, (bytearray, memoryview)) else place
     if mode == "r":
         made = _ferrocdf.open(place, **options)

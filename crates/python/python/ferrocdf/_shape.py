@@ -1,6 +1,16 @@
 """What follows from the shape of a variable."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
 import numpy as np
+
+if TYPE_CHECKING:
+
+    class _WithShape(Protocol):
+        @property
+        def shape(self) -> tuple[int, ...]: ...
 
 
 class HasShape:
@@ -9,11 +19,11 @@ class HasShape:
     __slots__ = ()
 
     @property
-    def ndim(self):
+    def ndim(self: _WithShape) -> int:
         """The number of dimensions."""
         return len(self.shape)
 
     @property
-    def size(self):
+    def size(self: _WithShape) -> int:
         """The number of elements."""
         return int(np.prod(self.shape, dtype=object))

@@ -1,26 +1,32 @@
 """Datasets, groups and variables as text and HTML."""
 
+from __future__ import annotations
+
 from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import _objects
 
 
-def _sizes(variable):
+def _sizes(variable: _objects.Variable) -> str:
     pairs = zip(variable.dimensions, variable.shape)
     return ", ".join(f"{name}: {length}" for name, length in pairs)
 
 
-def variable(of):
+def variable(of: _objects.Variable) -> str:
     """A line of type, name and dimensions, and one for each attribute."""
     lines = [f"<ferrocdf.Variable {of.path!r} ({_sizes(of)}) {of.type_name}>"]
     lines += [f"    {name}: {_short(value)}" for name, value in of.attrs.asdict().items()]
     return "\n".join(lines)
 
 
-def _short(value, limit=72):
+def _short(value: Any, limit: int = 72) -> str:
     text = " ".join(str(value).split())
     return text if len(text) <= limit else f"{text[:limit - 1]}…"
 
 
-def group(of):
+def group(of: _objects.Group) -> str:
     """What a group holds, a line each."""
     lines = [f"<ferrocdf.{type(of).__name__} {_where(of)}>"]
     if getattr(of, "closed", False):
@@ -34,7 +40,7 @@ def group(of):
     return "\n".join(lines)
 
 
-def _where(of):
+def _where(of: Any) -> str:
     location = getattr(of, "location", None)
     if location is None:
         return repr(of.path)
@@ -43,7 +49,7 @@ def _where(of):
     return f"{location if isinstance(location, str) else type(location).__name__!s} ({of.container}, {of.format})"
 
 
-def html(of):
+def html(of: _objects.Group) -> str:
     """A table of the variables of a group, and one of its attributes, for notebooks."""
     rows = [
         f"<tr><td>{escape(found.name)}</td><td>{escape(_sizes(found))}</td><td>{escape(found.type_name)}</td>"

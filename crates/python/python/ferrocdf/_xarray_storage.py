@@ -3,9 +3,19 @@
 Encodings have the keys of the engines netcdf4, h5netcdf and zarr, so that a dataset that one of them opened is written as it was stored.
 """
 
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import _filters
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ._objects import Variable
 
 # Keys about the dataset that a variable was read from, which say nothing about a new one.
 _ORIGIN = ("source", "original_shape", "preferred_chunks")
@@ -50,7 +60,7 @@ _CODECS = {"zstd": "zstd", "zlib": "deflate", "gzip": "gzip-member", "bz2": "bzi
 _CHECKS = ("crc32", "crc32c", "adler32", "fletcher32", "shuffle")
 
 
-def storage_of(variable, unlimited_dims, *, in_zarr, is_strict):
+def storage_of(variable: xarray.Variable, unlimited_dims: Container[Any], *, in_zarr: bool, is_strict: bool) -> dict[str, Any]:
     """Returns the arguments of ``create_variable`` for the encoding of a variable of xarray.
 
     unlimited_dims: the names of the dimensions that grow.
@@ -78,11 +88,11 @@ def storage_of(variable, unlimited_dims, *, in_zarr, is_strict):
     return storage
 
 
-def _of_each_dimension(lengths, variable):
+def _of_each_dimension(lengths: Any, variable: xarray.Variable) -> list[int]:
     return [int(lengths)] * variable.ndim if np.ndim(lengths) == 0 else [int(length) for length in lengths]
 
 
-def _chunks_of(variable, unlimited_dims, in_zarr, is_strict):
+def _chunks_of(variable: xarray.Variable, unlimited_dims: Container[Any], in_zarr: bool, is_strict: bool) -> list[int] | None:
     """Returns the shape of the chunks; None where the format chooses it."""
     encoding = variable.encoding
     chunks = encoding.get("chunksizes") or encoding.get("chunks")
@@ -101,13 +111,13 @@ def _chunks_of(variable, unlimited_dims, in_zarr, is_strict):
     return None
 
 
-def _byte_order(variable, encoding):
+def _byte_order(variable: xarray.Variable, encoding: Mapping[str, Any]) -> str:
     asked = encoding.get("endian") or "native"
     # NumPy calls the byte order of this machine "=".
     return {"<": "little", ">": "big"}.get(variable.dtype.byteorder, asked) if asked == "native" and variable.dtype.kind in "iuf" else asked
 
 
-def _filters_of(encoding, in_zarr, is_strict):
+def _filters_of(encoding: Mapping[str, Any], in_zarr: bool, is_strict: bool) -> dict[str, Any]:
     """Returns the arguments of ``create_variable`` about filters."""
     codecs = [codec for key in ("filters", "compressors") for codec in _listed(encoding.get(key))]
     if codecs:
@@ -130,14 +140,14 @@ def _filters_of(encoding, in_zarr, is_strict):
     return {**made, **_compressor(compressor, encoding)}
 
 
-def _listed(codecs):
+def _listed(codecs: Any) -> list[Any]:
     """Codecs as a list. "auto" leaves the choice to the format."""
     if codecs is None or isinstance(codecs, str):
         return []
     return list(codecs) if isinstance(codecs, (list, tuple)) else [codecs]
 
 
-def _compressor(name, encoding):
+def _compressor(name: str, encoding: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arguments for a compressor as the engines netcdf4 and h5netcdf call it."""
     level, options = encoding.get("complevel", 4), encoding.get("compression_opts")
     if name == "blosc" and isinstance(encoding.get("blosc"), dict):
@@ -160,7 +170,7 @@ def _compressor(name, encoding):
     return {"filters": [",".join(str(part) for part in (name, *np.atleast_1d([] if options is None else options)))]}
 
 
-def _filter_of_codec(codec, in_zarr):
+def _filter_of_codec(codec: Any, in_zarr: bool) -> str | None:
     """Returns the filter for a codec of Zarr or numcodecs; None if there is none."""
     if isinstance(codec, (str, int)):
         return str(codec)
@@ -182,7 +192,7 @@ def _filter_of_codec(codec, in_zarr):
     return f"{stage},{level}" + (",1" if name == "zstd" and config.get("checksum") else "")
 
 
-def encoding_of(variable):
+def encoding_of(variable: Variable) -> dict[str, Any]:
     """Returns the encoding of a variable of ferrocdf: chunks and filters as the engine netcdf4 gives them."""
     encoding = {"original_shape": variable.shape, "dtype": _encoded_dtype(variable)}
     if variable.chunks is None:
@@ -197,7 +207,7 @@ def encoding_of(variable):
     return encoding
 
 
-def _keys_of_filter(name, *parameters):
+def _keys_of_filter(name: str, *parameters: str) -> dict[str, Any] | None:
     """Returns the keys for a filter; None if there are none."""
     if name in ("shuffle", "fletcher32"):
         return {name: True}
@@ -210,9 +220,9 @@ def _keys_of_filter(name, *parameters):
     return None
 
 
-def _encoded_dtype(variable):
+def _encoded_dtype(variable: Variable) -> Any:
     dtype = variable.dtype
-    metadata = dtype.metadata or {}
+    metadata: Mapping[str, Any] = dtype.metadata or {}
     if dtype.kind == "O":
         return str if metadata.get("vlen") is str else dtype
     return np.dtype(dtype.str, metadata={**metadata, "enum_name": variable.type_name}) if "enum" in metadata else dtype

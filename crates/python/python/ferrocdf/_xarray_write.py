@@ -1,7 +1,11 @@
 """Datasets of xarray, written to netCDF and Zarr."""
 
+from __future__ import annotations
+
 import io
 import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -14,21 +18,44 @@ from xarray.coding import times
 from ._objects import Dimension
 from ._xarray_store import FerrocdfStore, check_attribute, check_name, dask_scheduler
 
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+    from typing_extensions import Unpack
 
+    from ._typing import BinaryTarget, Path
+    from ._xarray_typing import Encoding, Format, NetcdfOptions, Region, UnlimitedDims, WriteMode, XarrayData, ZarrMode, ZarrOptions
+
+
+@overload
 def to_netcdf(
-    data,
-    path=None,
-    mode=None,
+    data: XarrayData, path: None = None, mode: WriteMode | None = None, *, compute: Literal[True] = True, **options: Unpack[NetcdfOptions]
+) -> memoryview: ...
+@overload
+def to_netcdf(
+    data: XarrayData, path: Path | BinaryTarget, mode: WriteMode | None = None, *, compute: Literal[True] = True, **options: Unpack[NetcdfOptions]
+) -> None: ...
+@overload
+def to_netcdf(
+    data: XarrayData, path: Path | BinaryTarget, mode: WriteMode | None = None, *, compute: Literal[False], **options: Unpack[NetcdfOptions]
+) -> Delayed: ...
+@overload
+def to_netcdf(
+    data: XarrayData, path: Path | BinaryTarget | None = None, mode: WriteMode | None = None, *, compute: bool = True, **options: Unpack[NetcdfOptions]
+) -> memoryview | Delayed | None: ...
+def to_netcdf(
+    data: XarrayData,
+    path: Path | BinaryTarget | None = None,
+    mode: WriteMode | None = None,
     *,
-    format=None,
-    group=None,
-    encoding=None,
-    unlimited_dims=None,
-    region=None,
-    append_dim=None,
-    compute=True,
-    write_inherited_coords=False,
-):
+    format: Format | None = None,
+    group: str | None = None,
+    encoding: Encoding | None = None,
+    unlimited_dims: UnlimitedDims | None = None,
+    region: Region | None = None,
+    append_dim: str | None = None,
+    compute: bool = True,
+    write_inherited_coords: bool = False,
+) -> memoryview | Delayed | None:
     """Writes a Dataset, a DataArray or a DataTree of xarray to a netCDF file, or to another place that ``ferrocdf.open`` makes datasets in.
 
     path: a path, a URL, or a file object with ``write``; without one the bytes are returned as a ``memoryview``.
@@ -46,33 +73,45 @@ def to_netcdf(
 
     Raises ``ValueError`` for data and encodings that the format cannot hold, ``ferrocdf.Error`` for what fails in the file.
     """
-    mode = _checked_mode(mode, region, append_dim, "w", ("w", "w-", "a", "r+"))
+    checked = _checked_mode(mode, region, append_dim, "w", ("w", "w-", "a", "r+"))
     memory = io.BytesIO() if path is None else None
     if memory is not None and not compute:
         raise NotImplementedError("compute=False needs a path: bytes are returned at once")
     target = memory if path is None else _normalize_path(path)
 
-    def open_store(autoclose):
-        return FerrocdfStore.open(target, mode, format, autoclose=autoclose)
+    def open_store(autoclose: bool) -> FerrocdfStore:
+        return FerrocdfStore.open(target, checked, format, autoclose=autoclose)
 
-    options = {"region": region, "append_dim": append_dim, "write_attributes": mode != "r+"}
+    options = {"region": region, "append_dim": append_dim, "write_attributes": checked != "r+"}
     done = _write(data, open_store, group, encoding, unlimited_dims, compute, write_inherited_coords, options)
     return memory.getbuffer() if memory is not None else done
 
 
+@overload
 def to_zarr(
-    data,
-    store,
-    mode=None,
+    data: XarrayData, store: Path, mode: ZarrMode | None = None, *, compute: Literal[True] = True, **options: Unpack[ZarrOptions]
+) -> None: ...
+@overload
+def to_zarr(
+    data: XarrayData, store: Path, mode: ZarrMode | None = None, *, compute: Literal[False], **options: Unpack[ZarrOptions]
+) -> Delayed: ...
+@overload
+def to_zarr(
+    data: XarrayData, store: Path, mode: ZarrMode | None = None, *, compute: bool = True, **options: Unpack[ZarrOptions]
+) -> Delayed | None: ...
+def to_zarr(
+    data: XarrayData,
+    store: Path,
+    mode: ZarrMode | None = None,
     *,
-    group=None,
-    encoding=None,
-    region=None,
-    append_dim=None,
-    zarr_format=3,
-    compute=True,
-    write_inherited_coords=False,
-):
+    group: str | None = None,
+    encoding: Encoding | None = None,
+    region: Region | None = None,
+    append_dim: str | None = None,
+    zarr_format: Literal[2, 3] = 3,
+    compute: bool = True,
+    write_inherited_coords: bool = False,
+) -> Delayed | None:
     """Writes a Dataset, a DataArray or a DataTree of xarray to a Zarr store.
 
     store: a path or a URL.
@@ -82,30 +121,30 @@ def to_zarr(
 
     The others are those of ``to_netcdf``. Variables get the chunks of Dask and are compressed with zstd, unless ``encoding`` says otherwise.
     """
-    mode = _checked_mode(mode, region, append_dim, "w-", ("w", "w-", "a", "a-", "r+"))
+    checked = _checked_mode(mode, region, append_dim, "w-", ("w", "w-", "a", "a-", "r+"))
     if not isinstance(store, (str, os.PathLike)):
         raise TypeError(f"store {store!r}: it is a path or a URL")
     if zarr_format not in (2, 3):
         raise ValueError(f"zarr_format {zarr_format!r}: it is 2 or 3")
 
-    def open_store(autoclose):
+    def open_store(autoclose: bool) -> FerrocdfStore:
         place = _normalize_path(store)
-        if mode in ("w", "w-") and group not in (None, "", "/"):
+        if checked in ("w", "w-") and group not in (None, "", "/"):
             # The other groups of the store stay.
             opened = FerrocdfStore.open(place, "a", f"ZARR{zarr_format}", autoclose=autoclose)
             if group in opened.dataset:
-                if mode == "w-":
+                if checked == "w-":
                     opened.close()
                     raise FileExistsError(f"{place}: the group {group!r} exists already; mode 'a' adds to it")
                 opened.dataset.remove(group)
             return opened
-        return FerrocdfStore.open(place, "a" if mode == "a-" else mode, f"ZARR{zarr_format}", autoclose=autoclose)
+        return FerrocdfStore.open(place, "a" if checked == "a-" else checked, f"ZARR{zarr_format}", autoclose=autoclose)
 
-    options = {"region": region, "append_dim": append_dim, "write_attributes": mode != "r+", "appends_only": mode == "a-"}
+    options = {"region": region, "append_dim": append_dim, "write_attributes": checked != "r+", "appends_only": checked == "a-"}
     return _write(data, open_store, group, encoding, None, compute, write_inherited_coords, options)
 
 
-def _checked_mode(mode, region, append_dim, new, known):
+def _checked_mode(mode: str | None, region: Region | None, append_dim: str | None, new: str, known: Sequence[str]) -> str:
     """Returns the mode, by default ``new`` for a whole dataset. A part is written to a dataset that exists."""
     if mode is None:
         if append_dim is not None:
@@ -120,7 +159,16 @@ def _checked_mode(mode, region, append_dim, new, known):
     return mode
 
 
-def _write(data, open_store, group, encoding, unlimited_dims, compute, inherited, options):
+def _write(
+    data: XarrayData,
+    open_store: Callable[[bool], FerrocdfStore],
+    group: str | None,
+    encoding: Any,
+    unlimited_dims: Any,
+    compute: bool,
+    inherited: bool,
+    options: Mapping[str, Any],
+) -> Delayed | None:
     """Writes the datasets of ``data`` to the groups of a store, which is closed afterwards."""
     nodes = list(_nodes(data, inherited))
     is_tree = isinstance(data, xarray.DataTree)
@@ -152,11 +200,11 @@ def _write(data, open_store, group, encoding, unlimited_dims, compute, inherited
     return dask.delayed(_close)(written, store)
 
 
-def _close(_, store):
+def _close(_: object, store: FerrocdfStore) -> None:
     store.close()
 
 
-def _nodes(data, inherited):
+def _nodes(data: XarrayData, inherited: bool) -> Iterator[tuple[str, xarray.Dataset]]:
     """Yields each group and its dataset; of one that is no tree the group "/"."""
     if isinstance(data, xarray.DataTree):
         for path, node in data.subtree_with_keys:
@@ -170,7 +218,7 @@ def _nodes(data, inherited):
         raise TypeError(f"{type(data)} is no Dataset, DataArray or DataTree of xarray")
 
 
-def _dataset_of(array):
+def _dataset_of(array: xarray.DataArray) -> xarray.Dataset:
     """Returns a dataset of one variable, from which ``xarray.open_dataarray`` gives the array back."""
     if array.name is None or array.name in array.coords or array.name in array.dims:
         made = array.to_dataset(name=DATAARRAY_VARIABLE)
@@ -178,7 +226,7 @@ def _dataset_of(array):
     return array.to_dataset()
 
 
-def _check(dataset, encoding, unlimited_dims):
+def _check(dataset: xarray.Dataset, encoding: Mapping[Any, Any], unlimited_dims: Any) -> None:
     """Raises an error for names, attributes and encodings that no dataset can have."""
     if unknown := [name for name in encoding if name not in dataset.variables]:
         raise ValueError(f"encoding for variables that are not in the dataset: {unknown!r}")
@@ -190,12 +238,23 @@ def _check(dataset, encoding, unlimited_dims):
             check_attribute(name, value)
 
 
-def _is_written_by_processes(datasets):
+def _is_written_by_processes(datasets: Iterable[xarray.Dataset]) -> bool:
     has_blocks = any(variable.chunks is not None for dataset in datasets for variable in dataset.variables.values())
     return has_blocks and dask_scheduler() in ("distributed", "multiprocessing")
 
 
-def _write_dataset(dataset, store, writer, encoding, unlimited_dims, *, region, append_dim, write_attributes, appends_only=False):
+def _write_dataset(
+    dataset: xarray.Dataset,
+    store: FerrocdfStore,
+    writer: ArrayWriter,
+    encoding: Mapping[Any, Any],
+    unlimited_dims: Any,
+    *,
+    region: Region | None,
+    append_dim: str | None,
+    write_attributes: bool,
+    appends_only: bool = False,
+) -> None:
     """Writes a dataset, or the part of one, to a store. Arrays of Dask are added to the writer."""
     if region is not None or append_dim is not None or not write_attributes:
         if encoding:
@@ -217,17 +276,17 @@ def _write_dataset(dataset, store, writer, encoding, unlimited_dims, *, region, 
         writer.add(variable.data, store.target(found, variable))
 
 
-def _unlimited_dims(dataset, asked):
+def _unlimited_dims(dataset: xarray.Dataset, asked: Any) -> set[Any]:
     """Returns the dimensions that grow: those that were asked for, or those that grew where the dataset came from."""
     if asked is None:
         return {name for name in dataset.encoding.get("unlimited_dims", ()) if name in dataset.dims}
-    asked = {asked} if isinstance(asked, str) else set(asked)
-    if unknown := asked - set(dataset.dims):
+    names: set[Any] = {asked} if isinstance(asked, str) else set(asked)
+    if unknown := names - set(dataset.dims):
         raise ValueError(f"unlimited_dims: {sorted(unknown)} are no dimensions of the dataset")
-    return asked
+    return names
 
 
-def _region_of(dataset, store, region):
+def _region_of(dataset: xarray.Dataset, store: FerrocdfStore, region: Region | None) -> dict[Any, Any]:
     """Returns a region with a slice for each of its dimensions, found by the coordinates where it is "auto"."""
     if region is None:
         return {}
@@ -244,7 +303,7 @@ def _region_of(dataset, store, region):
     return region
 
 
-def _found_by_coordinate(dataset, store, dim):
+def _found_by_coordinate(dataset: xarray.Dataset, store: FerrocdfStore, dim: Any) -> slice:
     if dim not in dataset.variables:
         return slice(0, dataset.sizes[dim])
     stored = pd.Index(conventions.decode_cf_variable(dim, store.get_variables()[dim]).values)
@@ -256,7 +315,15 @@ def _found_by_coordinate(dataset, store, dim):
     return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 0)
 
 
-def _write_part(dataset, store, writer, region, append_dim, write_attributes, appends_only):
+def _write_part(
+    dataset: xarray.Dataset,
+    store: FerrocdfStore,
+    writer: ArrayWriter,
+    region: Mapping[Any, slice],
+    append_dim: str | None,
+    write_attributes: bool,
+    appends_only: bool,
+) -> None:
     """Writes to a part of variables that exist, encoded as they are."""
     variables, attributes = conventions.encode_dataset_coordinates(dataset)
     stored = store.get_variables()
@@ -290,7 +357,14 @@ def _write_part(dataset, store, writer, region, append_dim, write_attributes, ap
 _OF_ENCODING = ("units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value", "dtype", "_Unsigned")
 
 
-def _to_stored(name, variable, stored, region, dims, store):
+def _to_stored(
+    name: Hashable,
+    variable: xarray.Variable,
+    stored: xarray.Variable,
+    region: Mapping[Any, slice],
+    dims: Mapping[Any, Dimension],
+    store: FerrocdfStore,
+) -> xarray.Variable:
     """Returns a variable encoded as the one that is stored, whose elements in ``region`` it takes the place of.
 
     Raises ``ValueError`` if it has other dimensions or lengths, or if its values need another encoding.
@@ -300,7 +374,7 @@ def _to_stored(name, variable, stored, region, dims, store):
     wanted = {dim: _length_of(region.get(dim, slice(None)), dims[dim]) for dim in variable.dims}
     if wanted != dict(variable.sizes):
         raise ValueError(f"variable {name!r} has the dimensions {dict(variable.sizes)}, and the part that is written {wanted}")
-    made = store.encode({name: variable}, {})[0][name]
+    made: xarray.Variable = store.encode({name: variable}, {})[0][name]
     for key in _OF_ENCODING:
         is_given = key in variable.attrs or key not in made.attrs or key not in stored.attrs
         if not is_given and not _same(made.attrs[key], stored.attrs[key], stored.attrs.get("calendar")):
@@ -310,11 +384,11 @@ def _to_stored(name, variable, stored, region, dims, store):
         dim, width = made.dims[-1], stored.shape[-1]
         if made.shape[-1] > width:
             raise ValueError(f"variable {name!r}: text of {made.shape[-1]} bytes, and it is stored with {width}")
-        made = made.pad({dim: (0, width - made.shape[-1])}, constant_values=b"")
+        made = made.pad({dim: (0, width - made.shape[-1])}, constant_values=cast(Any, b""))
     return made
 
 
-def _same(one, other, calendar):
+def _same(one: Any, other: Any, calendar: str | None) -> bool:
     """True for equal values, two NaN, and two texts of units that mean the same dates."""
     if np.array_equal(one, other) or np.ndim(one) == np.ndim(other) == 0 and one != one and other != other:
         return True
@@ -325,12 +399,12 @@ def _same(one, other, calendar):
     return bool((dates[0] == dates[1]).all())
 
 
-def _length_of(part, dimension):
+def _length_of(part: slice, dimension: Dimension) -> int:
     """Returns the number of elements of a dimension that a slice selects."""
     return len(range(*part.indices(dimension.size)))
 
 
-def _stored_dims(name, variable, stored):
+def _stored_dims(name: Hashable, variable: xarray.Variable, stored: xarray.Variable) -> tuple[Hashable, ...]:
     """Returns the dimensions of a variable in the order in which they are stored. Texts have one dimension less than their characters."""
     dims = tuple(dim for dim in stored.dims if dim in variable.dims)
     if set(dims) != set(variable.dims):

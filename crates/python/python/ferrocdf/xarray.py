@@ -6,18 +6,28 @@ xarray imports this module when it looks for engines, as ``xarray.open_dataset``
 themselves: it adds the engine to those that xarray writes with, and the accessor ``dataset.ferrocdf`` to datasets, arrays and trees.
 """
 
+from __future__ import annotations
+
 import builtins
 import os
 import posixpath
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import xarray
 from xarray.backends import BackendEntrypoint
 from xarray.backends.common import _normalize_path
 from xarray.backends.store import StoreBackendEntrypoint
 
-from ._objects import Dataset, open
+from ._objects import Dataset, Group, open
 from ._xarray_store import FerrocdfStore
 from ._xarray_write import to_netcdf, to_zarr
+
+if TYPE_CHECKING:
+    from xarray.backends.common import T_PathFileOrDataStore
+
+    from ._typing import BinaryTarget, Path
+    from ._xarray_typing import WriteMode, XarrayData, ZarrMode
 
 # Bytes at the begin of files that this engine reads, and of which no other engine of xarray is the first choice.
 _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n", b"\x0e\x03\x13\x01")
@@ -42,7 +52,7 @@ class FerrocdfBackend(BackendEntrypoint):
         "hdf_eos",
     )
 
-    def guess_can_open(self, filename_or_obj):
+    def guess_can_open(self, filename_or_obj: T_PathFileOrDataStore) -> bool:
         """True for local files and bytes that begin as files of this engine do."""
         if isinstance(filename_or_obj, (str, os.PathLike)):
             try:
@@ -58,18 +68,18 @@ class FerrocdfBackend(BackendEntrypoint):
 
     def open_dataset(
         self,
-        filename_or_obj,
+        filename_or_obj: T_PathFileOrDataStore | Dataset,
         *,
-        mask_and_scale=True,
-        decode_times=True,
-        concat_characters=True,
-        decode_coords=True,
-        drop_variables=None,
-        use_cftime=None,
-        decode_timedelta=None,
-        group=None,
-        hdf_eos=False,
-    ):
+        mask_and_scale: bool = True,
+        decode_times: bool = True,
+        concat_characters: bool = True,
+        decode_coords: bool | str = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: bool | None = None,
+        decode_timedelta: bool | None = None,
+        group: str | None = None,
+        hdf_eos: bool = False,
+    ) -> xarray.Dataset:
         """Opens one group of a dataset."""
         source = filename_or_obj if isinstance(filename_or_obj, Dataset) else _normalize_path(filename_or_obj)
         store = FerrocdfStore(source, group) if isinstance(source, Dataset) else FerrocdfStore.open(source, group=group, all_attributes=True, hdf_eos=hdf_eos)
@@ -85,17 +95,24 @@ class FerrocdfBackend(BackendEntrypoint):
         )
         return made
 
-    def open_groups_as_dict(self, filename_or_obj, *, group=None, hdf_eos=False, **decoding):
+    def open_groups_as_dict(
+        self, filename_or_obj: T_PathFileOrDataStore | Dataset, *, group: str | None = None, hdf_eos: bool = False, **decoding: Any
+    ) -> dict[str, xarray.Dataset]:
         """Opens all groups of a dataset, by their paths."""
-        dataset = open(_normalize_path(filename_or_obj), all_attributes=True, hdf_eos=hdf_eos)
+        source: Any = _normalize_path(filename_or_obj)
+        dataset = open(source, all_attributes=True, hdf_eos=hdf_eos)
         top = dataset if group in (None, "", "/") else dataset[group]
+        if not isinstance(top, Group):
+            raise ValueError(f"{top.path} is a variable, not a group")
         found = {}
         for each in _with_inner(top):
             path = "/" + posixpath.relpath(each.path, top.path) if each.path != top.path else "/"
             found[path] = self.open_dataset(dataset, group=each.path, **decoding)
         return found
 
-    def open_datatree(self, filename_or_obj, *, group=None, hdf_eos=False, **decoding):
+    def open_datatree(
+        self, filename_or_obj: T_PathFileOrDataStore | Dataset, *, group: str | None = None, hdf_eos: bool = False, **decoding: Any
+    ) -> xarray.DataTree:
         """Opens a dataset as a tree of its groups."""
         from xarray.core.datatree import DataTree
 
@@ -103,18 +120,18 @@ class FerrocdfBackend(BackendEntrypoint):
         return DataTree.from_dict(found)
 
 
-def _with_inner(group):
+def _with_inner(group: Group) -> Iterator[Group]:
     yield group
     for inner in group.groups.values():
         yield from _with_inner(inner)
 
 
-def _table_of_writers():
+def _table_of_writers() -> dict[str, Any] | None:
     """The engines that ``to_netcdf`` of xarray knows; None if this release of xarray has no such table."""
     try:
         from xarray.backends import writers
     except ImportError:
-        from xarray.backends import api as writers
+        from xarray.backends import api as writers  # type: ignore[no-redef]
     table = getattr(writers, "WRITEABLE_STORES", None)
     return table if isinstance(table, dict) and callable(table.get("netcdf4")) else None
 
@@ -122,14 +139,14 @@ def _table_of_writers():
 class _Accessor:
     """``dataset.ferrocdf``: writes the dataset, the array or the tree."""
 
-    def __init__(self, data):
+    def __init__(self, data: XarrayData) -> None:
         self._data = data
 
-    def to_netcdf(self, path=None, mode=None, **options):
+    def to_netcdf(self, path: Path | BinaryTarget | None = None, mode: WriteMode | None = None, **options: Any) -> Any:
         """Writes it to a netCDF file, as ``ferrocdf.to_netcdf`` does."""
         return to_netcdf(self._data, path, mode, **options)
 
-    def to_zarr(self, store, mode=None, **options):
+    def to_zarr(self, store: Path, mode: ZarrMode | None = None, **options: Any) -> Any:
         """Writes it to a Zarr store, as ``ferrocdf.to_zarr`` does."""
         return to_zarr(self._data, store, mode, **options)
 
