@@ -120,16 +120,20 @@ class Variable(HasShape, _ferrocdf.Variable):
     def __repr__(self) -> str:
         return _show.variable(self)
 
-    def __reduce__(self) -> tuple[Callable[..., Variable | Group], tuple[Dataset, str]]:
+    def __reduce__(self) -> tuple[Callable[..., Variable], tuple[Dataset, str]]:
         return _variable_at, (self._dataset, self.path)
 
 
-def _variable_at(dataset: Dataset, path: str) -> Variable | Group:
-    return dataset[path]
+def _variable_at(dataset: Dataset, path: str) -> Variable:
+    found: Variable = dataset[path]
+    return found
 
 
 class Group(_ferrocdf.Group):
-    """A group: dimensions, variables, types, attributes and other groups. ``group["path/name"]`` finds groups and variables."""
+    """A group: dimensions, variables, types, attributes and other groups. ``group["path/name"]`` finds groups and variables.
+
+    Type checkers cannot tell which of the two a path names; ``group.groups["name"]`` and ``group.variables["name"]`` tell them.
+    """
 
     __slots__ = ("__weakref__", "_dataset")
 
@@ -177,7 +181,7 @@ class Group(_ferrocdf.Group):
         """The types defined in this group by name."""
         return {name: Type(name, dtype, kind) for name, dtype, kind in self._types()}
 
-    def __getitem__(self, path: str) -> Variable | Group:
+    def __getitem__(self, path: str) -> Any:
         try:
             return self._wrap(self._find_variable(path))
         except KeyError:
@@ -343,12 +347,13 @@ class Group(_ferrocdf.Group):
     def _repr_html_(self) -> str:
         return _show.html(self)
 
-    def __reduce__(self) -> tuple[Callable[..., Variable | Group], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Group], tuple[Any, ...]]:
         return _group_at, (self._dataset, self.path)
 
 
-def _group_at(dataset: Dataset, path: str) -> Variable | Group:
-    return dataset if path == "/" else dataset[path]
+def _group_at(dataset: Dataset, path: str) -> Group:
+    found: Group = dataset if path == "/" else dataset[path]
+    return found
 
 
 class Dataset(Group):

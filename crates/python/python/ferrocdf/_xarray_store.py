@@ -85,13 +85,10 @@ class _ReopenedTarget:
         if self.lock is None:
             # Writers of a Zarr store that meet in one chunk leave the elements of both.
             with open(self.location, "a", merge=True) as dataset:
-                self._write(dataset, key, values)
+                dataset[self.path][key] = _rounded(values, self.digits)
         else:
             with self.lock, open(self.location, "a") as dataset:
-                self._write(dataset, key, values)
-
-    def _write(self, dataset: Dataset, key: Any, values: NDArray[Any]) -> None:
-        cast("_objects.Variable", dataset[self.path])[key] = _rounded(values, self.digits)
+                dataset[self.path][key] = _rounded(values, self.digits)
 
 
 def dask_scheduler() -> str | None:
@@ -131,7 +128,7 @@ class FerrocdfStore(WritableCFDataStore):
         for name in (group or "").strip("/").split("/"):
             if name and makes_groups and dataset.mode != "r" and name not in self.group.groups:
                 self.group.create_group(name)
-            self.group = self.group.groups[name] if name else self.group
+            self.group = self.group[name] if name else self.group
 
     @classmethod
     def open(
@@ -344,7 +341,7 @@ class FerrocdfStore(WritableCFDataStore):
         if not self.in_zarr and dask_scheduler() == "multiprocessing":
             what = "netCDF files are not written by the scheduler \"processes\" of Dask, whose processes share no lock"
             raise NotImplementedError(f"{what}: use its threads, a cluster of dask.distributed, or to_zarr")
-        # A path or a URL: nothing else is opened for other processes.
+        # Other processes can open paths and URLs alone.
         location = cast(str, self.dataset.location)
         lock = None if self.in_zarr else locks.get_write_lock(location)
         return _ReopenedTarget(location, found.path, digits, lock)

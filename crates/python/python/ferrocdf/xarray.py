@@ -101,9 +101,7 @@ class FerrocdfBackend(BackendEntrypoint):
         """Opens all groups of a dataset, by their paths."""
         source: Any = _normalize_path(filename_or_obj)
         dataset = open(source, all_attributes=True, hdf_eos=hdf_eos)
-        top = dataset if group in (None, "", "/") else dataset[group]
-        if not isinstance(top, Group):
-            raise ValueError(f"{top.path} is a variable, not a group")
+        top: Group = dataset if group in (None, "", "/") else dataset[group]
         found = {}
         for each in _with_inner(top):
             path = "/" + posixpath.relpath(each.path, top.path) if each.path != top.path else "/"
