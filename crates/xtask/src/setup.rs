@@ -183,11 +183,12 @@ const WHEELS: &[&str] = &[
     "pyhdf==0.11.7",
     "pyproj==3.7.2",
     "maturin==1.16.0",
+    "mypy==2.4.1",
 ];
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin";
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy";
     environment("target/python", there, WHEELS)
 }
 
