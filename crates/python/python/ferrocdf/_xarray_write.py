@@ -195,9 +195,10 @@ def _write(
     if compute:
         store.close()
         return None
-    import dask
+    from dask.delayed import delayed
 
-    return dask.delayed(_close)(written, store)
+    closed: Delayed = delayed(_close)(written, store)
+    return closed
 
 
 def _close(_: object, store: FerrocdfStore) -> None:
