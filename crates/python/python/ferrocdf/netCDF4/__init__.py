@@ -10,6 +10,8 @@
 ``stand_in()`` puts this module in the place of ``netCDF4`` for a whole process. It needs the package cftime.
 """
 
+from __future__ import annotations
+
 import sys
 
 from cftime import date2index, date2num, num2date, num2pydate
@@ -88,17 +90,17 @@ default_encoding = "utf-8"
 unicode_error = "replace"
 
 
-def getlibversion():
+def getlibversion() -> str:
     """Returns the release of netCDF-C whose behaviour the engine has, and a time."""
     return LIBRARY
 
 
-def dtype_is_complex(dtype):
+def dtype_is_complex(dtype: str) -> bool:
     """True for the names of complex numbers: "c8" and "c16"."""
     return dtype in ("c8", "c16")
 
 
-def stand_in():
+def stand_in() -> None:
     """Lets ``import netCDF4`` give this module, in this process from now on. Modules that have imported netCDF4 before keep theirs."""
     module = sys.modules[__name__]
     sys.modules.update({"netCDF4": module, "netCDF4.utils": utils, "netCDF4._netCDF4": module})

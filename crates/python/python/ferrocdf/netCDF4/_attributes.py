@@ -1,5 +1,10 @@
 """Attributes of datasets, groups and variables as attributes of their objects."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
 import numpy as np
 
 from . import _types
@@ -24,12 +29,12 @@ class HasAttributes:
     #: True: lists in an index are orthogonal, which xarray asks for.
     __orthogonal_indexing__ = True
 
-    def ncattrs(self):
+    def ncattrs(self) -> list[str]:
         """Returns the names of the attributes."""
         with raised_as(AttributeError):
             return self._ferrocdf._attribute_names()
 
-    def getncattr(self, name, encoding="utf-8"):
+    def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
         """Returns the value of an attribute: text as `str`, one number or text alone, several as an array or a list."""
         if name not in self.ncattrs():
             raise AttributeError(f"NetCDF: Attribute not found: {name}")
@@ -53,17 +58,17 @@ class HasAttributes:
     def _fill_bytes(self, value):
         return value.encode("utf-8", "surrogateescape")
 
-    def setncattr(self, name, value):
+    def setncattr(self, name: str, value: Any) -> None:
         """Sets an attribute, also one that has the name of an attribute of the class."""
         self._write_attribute(name, value, self._ncstring_attrs__)
 
-    def setncattr_string(self, name, value):
+    def setncattr_string(self, name: str, value: Any) -> None:
         """Sets an attribute of the type `string`."""
         if has_classic_model(self._group.data_model):
             raise OSError("file format does not support NC_STRING attributes")
         self._write_attribute(name, value, True)
 
-    def setncatts(self, attdict):
+    def setncatts(self, attdict: Mapping[str, Any]) -> None:
         """Sets the attributes of a dictionary."""
         for name, value in attdict.items():
             self._write_attribute(name, value, False)
@@ -74,44 +79,44 @@ class HasAttributes:
         with raised_as(AttributeError):
             self._ferrocdf._put_attribute(name, value, type_)
 
-    def delncattr(self, name):
+    def delncattr(self, name: str) -> None:
         """Removes an attribute, also one that has the name of an attribute of the class."""
         with raised_as():
             if name not in self._ferrocdf._attribute_names():
                 raise RuntimeError(f"NetCDF: Attribute not found: {name}")
             self._ferrocdf._remove_attribute(name)
 
-    def renameAttribute(self, oldname, newname):
+    def renameAttribute(self, oldname: str, newname: str) -> None:
         """Gives an attribute another name."""
         with raised_as():
             if oldname not in self._ferrocdf._attribute_names():
                 raise RuntimeError(f"NetCDF: Attribute not found: {oldname}")
             self._ferrocdf._rename_attribute(oldname, newname)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name == "__dict__":
             return {name: self.getncattr(name) for name in self.ncattrs()}
         if name in RESERVED or (name.startswith("__") and name.endswith("__")):
             raise AttributeError(name)
         return self.getncattr(name)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if name not in RESERVED:
             self.setncattr(name, value)
         elif not name.endswith("__"):
             raise AttributeError(f"'{name}' is one of the reserved attributes, cannot rebind. Use setncattr instead.")
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         if name in RESERVED:
             raise AttributeError(f"'{name}' is one of the reserved attributes, cannot delete. Use delncattr instead.")
         self.delncattr(name)
 
-    def _set(self, **values):
+    def _set(self, **values: Any) -> None:
         """Sets attributes of the object."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise NotImplementedError(f"{type(self).__name__} is not picklable")
 
 

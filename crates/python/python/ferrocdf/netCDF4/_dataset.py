@@ -1,9 +1,13 @@
 """Datasets and groups."""
 
+from __future__ import annotations
+
 import os
 import posixpath
 import subprocess
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import _ferrocdf
 from .._errors import Error, NotFound
@@ -16,6 +20,9 @@ from ._errors import cannot_open, raised_as
 from ._text import encoded
 from ._types import CompoundType, EnumType, VLType
 from ._variable import Variable
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 #: The numbers of data models in the words of ``ncgen -k``.
 _NCGEN_KINDS = {"NETCDF4": 4, "NETCDF4_CLASSIC": 7, "NETCDF3_CLASSIC": 3, "NETCDF3_64BIT_OFFSET": 6, "NETCDF3_64BIT_DATA": 5}
@@ -49,6 +56,19 @@ class _Container(HasAttributes):
         "__weakref__",
     )
 
+    groups: dict[str, Group]
+    dimensions: dict[str, Dimension]
+    variables: dict[str, Variable]
+    cmptypes: dict[str, CompoundType]
+    vltypes: dict[str, VLType]
+    enumtypes: dict[str, EnumType]
+    data_model: str
+    file_format: str
+    disk_format: str
+    parent: Dataset | None
+    keepweakref: bool
+    auto_complex: bool
+
     def _fill(self, exists):
         """Sets the dictionaries of what the group holds."""
         native = self._ferrocdf
@@ -76,20 +96,20 @@ class _Container(HasAttributes):
         return self if self.parent is None else self.parent._root()
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name of the group; "/" of the dataset."""
         return self._ferrocdf.name
 
     @name.setter
-    def name(self, value):
+    def name(self, value: str) -> NoReturn:
         raise AttributeError("name cannot be altered")
 
     @property
-    def path(self):
+    def path(self) -> str:
         """The path in the dataset."""
         return self._ferrocdf.path
 
-    def __getitem__(self, elem):
+    def __getitem__(self, elem: str) -> Any:
         path, name = posixpath.split(posixpath.normpath(elem))
         group = self
         for part in path.split("/"):
@@ -99,15 +119,15 @@ class _Container(HasAttributes):
                 return found[name]
         raise IndexError(f"{name} not found in {group.path}")
 
-    def __iter__(self):
+    def __iter__(self) -> NoReturn:
         raise TypeError("Dataset is not iterable. Consider iterating on Dataset.variables.")
 
-    def __contains__(self, key):
+    def __contains__(self, key: object) -> NoReturn:
         raise TypeError(
             "Dataset does not support membership operations. Perhaps try 'varname in dataset.variables' or 'dimname in dataset.dimensions'."
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"<class 'netCDF4.{type(self).__name__}'>"]
         if self.parent is None:
             lines.append(f"root group ({self.data_model} data model, file format {self.disk_format}):")
@@ -123,12 +143,12 @@ class _Container(HasAttributes):
 
     __repr__ = __str__
 
-    def createDimension(self, dimname, size=None):
+    def createDimension(self, dimname: str, size: int | None = None) -> Dimension:
         """Defines a dimension; None and 0 make one that grows."""
         self.dimensions[dimname] = Dimension(self, dimname, size=size)
         return self.dimensions[dimname]
 
-    def renameDimension(self, oldname, newname):
+    def renameDimension(self, oldname: str, newname: str) -> None:
         """Gives a dimension another name."""
         if oldname not in self.dimensions:
             raise KeyError(f"{oldname} not a valid dimension name")
@@ -138,22 +158,29 @@ class _Container(HasAttributes):
         dim._name = newname
         self.dimensions[newname] = dim
 
-    def createCompoundType(self, datatype, datatype_name):
+    def createCompoundType(self, datatype: Any, datatype_name: str) -> CompoundType:
         """Defines a compound type of a structured data type. Types of its fields must exist."""
         self.cmptypes[datatype_name] = CompoundType(self, datatype, datatype_name)
         return self.cmptypes[datatype_name]
 
-    def createVLType(self, datatype, datatype_name):
+    def createVLType(self, datatype: Any, datatype_name: str) -> VLType:
         """Defines a type of lists of a data type."""
         self.vltypes[datatype_name] = VLType(self, datatype, datatype_name)
         return self.vltypes[datatype_name]
 
-    def createEnumType(self, datatype, datatype_name, enum_dict):
+    def createEnumType(self, datatype: Any, datatype_name: str, enum_dict: Mapping[str, int]) -> EnumType:
         """Defines an enumeration of an integer type with the values of a dictionary."""
         self.enumtypes[datatype_name] = EnumType(self, datatype, datatype_name, enum_dict)
         return self.enumtypes[datatype_name]
 
-    def createVariable(self, varname, datatype, dimensions=(), *args, **kwargs):
+    def createVariable(
+        self,
+        varname: str,
+        datatype: Any,
+        dimensions: str | Dimension | Iterable[str | Dimension] = (),
+        *args: Any,
+        **kwargs: Any,
+    ) -> Variable:
         """Defines a variable, and the groups of its path.
 
         datatype: a data type of NumPy, `str`, or a type of the dataset. dimensions: names or dimensions, slowest first. The others are those
@@ -169,7 +196,7 @@ class _Container(HasAttributes):
         group.variables[name] = Variable(group, name, datatype, dimensions, *args, **kwargs)
         return group.variables[name]
 
-    def renameVariable(self, oldname, newname):
+    def renameVariable(self, oldname: str, newname: str) -> None:
         """Gives a variable another name."""
         if oldname not in self.variables:
             raise KeyError(f"{oldname} not a valid variable name")
@@ -179,9 +206,9 @@ class _Container(HasAttributes):
         var._set(_name=newname)
         self.variables[newname] = var
 
-    def createGroup(self, groupname):
+    def createGroup(self, groupname: str) -> Group:
         """Returns the group of a path; groups that do not exist are defined."""
-        group = self
+        group: Any = self
         for part in posixpath.normpath(groupname).split("/"):
             if not part:
                 continue
@@ -190,7 +217,7 @@ class _Container(HasAttributes):
             group = group.groups[part]
         return group
 
-    def renameGroup(self, oldname, newname):
+    def renameGroup(self, oldname: str, newname: str) -> None:
         """Gives a group another name."""
         if oldname not in self.groups:
             raise KeyError(f"{oldname} not a valid group name")
@@ -203,39 +230,39 @@ class _Container(HasAttributes):
         for group in (self, *_inner(self)):
             yield from group.variables.values()
 
-    def set_auto_chartostring(self, value):
+    def set_auto_chartostring(self, value: bool) -> None:
         """Calls ``Variable.set_auto_chartostring`` of all variables that there are, in inner groups too."""
         for var in self._all_variables():
             var.set_auto_chartostring(value)
 
-    def set_auto_maskandscale(self, value):
+    def set_auto_maskandscale(self, value: bool) -> None:
         """Calls ``Variable.set_auto_maskandscale`` of all variables that there are, in inner groups too."""
         for var in self._all_variables():
             var.set_auto_maskandscale(value)
 
-    def set_auto_mask(self, value):
+    def set_auto_mask(self, value: bool) -> None:
         """Calls ``Variable.set_auto_mask`` of all variables that there are, in inner groups too."""
         for var in self._all_variables():
             var.set_auto_mask(value)
 
-    def set_auto_scale(self, value):
+    def set_auto_scale(self, value: bool) -> None:
         """Calls ``Variable.set_auto_scale`` of all variables that there are, in inner groups too."""
         for var in self._all_variables():
             var.set_auto_scale(value)
 
-    def set_always_mask(self, value):
+    def set_always_mask(self, value: bool) -> None:
         """Calls ``Variable.set_always_mask`` of all variables that there are, in inner groups too."""
         for var in self._all_variables():
             var.set_always_mask(value)
 
-    def set_ncstring_attrs(self, value):
+    def set_ncstring_attrs(self, value: bool) -> None:
         """Switches whether text attributes get the type `string`, for this group, all in it, and their variables."""
         for group in (self, *_inner(self)):
             group._set(_ncstring_attrs__=bool(value))
             for var in group.variables.values():
                 var.set_ncstring_attrs(value)
 
-    def get_variables_by_attributes(self, **kwargs):
+    def get_variables_by_attributes(self, **kwargs: Any) -> list[Variable]:
         """Returns the variables of this group whose attributes have these values, or for which functions of the values are true.
 
         A function is given None where a variable has no such attribute.
@@ -252,19 +279,19 @@ class _Container(HasAttributes):
 
         return [var for var in self.variables.values() if fits(var)]
 
-    def has_blosc_filter(self):
+    def has_blosc_filter(self) -> bool:
         """True: the filter is part of the engine."""
         return True
 
-    def has_zstd_filter(self):
+    def has_zstd_filter(self) -> bool:
         """True: the filter is part of the engine."""
         return True
 
-    def has_bzip2_filter(self):
+    def has_bzip2_filter(self) -> bool:
         """True: the filter is part of the engine."""
         return True
 
-    def has_szip_filter(self):
+    def has_szip_filter(self) -> bool:
         """True: the filter is part of the engine."""
         return True
 
@@ -291,21 +318,21 @@ class Dataset(_Container):
 
     def __init__(
         self,
-        filename,
-        mode="r",
-        clobber=True,
-        format="NETCDF4",
-        diskless=False,
-        persist=False,
-        keepweakref=False,
-        memory=None,
-        encoding=None,
-        parallel=False,
-        comm=None,
-        info=None,
-        auto_complex=False,
-        **kwargs,
-    ):
+        filename: str | bytes | os.PathLike[str],
+        mode: str = "r",
+        clobber: bool = True,
+        format: str = "NETCDF4",
+        diskless: bool = False,
+        persist: bool = False,
+        keepweakref: bool = False,
+        memory: Any = None,
+        encoding: str | None = None,
+        parallel: bool = False,
+        comm: Any = None,
+        info: Any = None,
+        auto_complex: bool = False,
+        **kwargs: Any,
+    ) -> None:
         path = _path(filename, encoding)
         if memory is not None and mode not in ("r", "w"):
             raise ValueError("if memory kwarg specified, mode must be 'r' or 'w'")
@@ -364,12 +391,12 @@ class Dataset(_Container):
                 raise ValueError("unrecognized format requested") from None
             return open_dataset(source, "x", kind=KINDS[format])
 
-    def filepath(self, encoding=None):
+    def filepath(self, encoding: str | None = None) -> str:
         """Returns the path or the URL that was opened."""
         path = self._root()._opened
         return path if encoding is None else os.fsencode(path).decode(encoding)
 
-    def isopen(self):
+    def isopen(self) -> bool:
         """True until ``close``."""
         return not self._root()._ferrocdf.closed
 
@@ -377,7 +404,7 @@ class Dataset(_Container):
     def _isopen(self):
         return int(self.isopen())
 
-    def close(self):
+    def close(self) -> memoryview | None:
         """Closes the dataset; what was written is committed. Returns the bytes of one that was made with `memory`."""
         if not self.isopen():
             raise RuntimeError("NetCDF: Not a valid ID")
@@ -389,8 +416,9 @@ class Dataset(_Container):
                 if self._inmemory:
                     return memoryview(made)
                 Path(self._opened).write_bytes(made)
+        return None
 
-    def __del__(self):
+    def __del__(self) -> None:
         # Nobody can be told of an error; the engine says those of commits.
         try:
             if self.isopen():
@@ -398,13 +426,13 @@ class Dataset(_Container):
         except Exception:
             pass
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def sync(self):
+    def sync(self) -> None:
         """Commits what was written. Of a dataset that is read it looks for records that another process has written since."""
         native = self._root()._ferrocdf
         with raised_as():
@@ -413,11 +441,11 @@ class Dataset(_Container):
             else:
                 native.sync()
 
-    def set_fill_on(self):
+    def set_fill_on(self) -> None:
         """Lets elements that are never written hold fill values."""
         self._set_fill(True)
 
-    def set_fill_off(self):
+    def set_fill_off(self) -> None:
         """Leaves elements that are never written undefined: of classic files those of all variables, of others those of new variables."""
         self._set_fill(False)
 
@@ -431,7 +459,12 @@ class Dataset(_Container):
         root._set(_no_fill=not fill)
 
     @staticmethod
-    def fromcdl(cdlfilename, ncfilename=None, mode="a", format="NETCDF4"):
+    def fromcdl(
+        cdlfilename: str | os.PathLike[str],
+        ncfilename: str | os.PathLike[str] | None = None,
+        mode: str = "a",
+        format: str = "NETCDF4",
+    ) -> Dataset:
         """Makes a dataset of the text of a file in CDL, and opens it."""
         source = Path(cdlfilename)
         target = source.with_suffix(".nc") if ncfilename is None else Path(ncfilename)
@@ -448,7 +481,7 @@ class Dataset(_Container):
             raise subprocess.CalledProcessError(failed, command)
         return Dataset(target, mode=mode)
 
-    def tocdl(self, coordvars=False, data=False, outfile=None):
+    def tocdl(self, coordvars: bool = False, data: bool = False, outfile: str | os.PathLike[str] | None = None) -> str | None:
         """Returns the dataset as CDL, or writes it to a file.
 
         coordvars: True for the values of coordinates; data: True for those of all variables.
@@ -468,7 +501,7 @@ class Group(Dataset):
 
     __slots__ = ()
 
-    def __init__(self, parent, name, **kwargs):
+    def __init__(self, parent: _Container, name: str, **kwargs: Any) -> None:
         exists = kwargs.get("exists", False)
         if not exists:
             with raised_as():
@@ -485,11 +518,11 @@ class Group(Dataset):
         )
         self._fill(exists)
 
-    def close(self):
+    def close(self) -> NoReturn:
         """Raises `OSError`: a dataset is closed as a whole."""
         raise OSError("cannot close a `Group` (only applies to Dataset)")
 
-    def __del__(self):
+    def __del__(self) -> None:
         # The dataset stays open.
         pass
 

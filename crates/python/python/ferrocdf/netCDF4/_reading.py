@@ -1,6 +1,9 @@
 """Reading elements of variables."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +17,11 @@ class Readable:
 
     __slots__ = ()
 
-    def __getitem__(self, elem):
+    if TYPE_CHECKING:
+        # The attributes of variables.
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __getitem__(self, elem: Any) -> Any:
         shape = self.shape
         selectors = _indexing.select(elem, shape)
         data = self._read(selectors)

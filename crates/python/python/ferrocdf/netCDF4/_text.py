@@ -1,26 +1,34 @@
 """Arrays of texts as arrays of characters with a dimension more, and back."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Encodings that stand for bytes as they are.
 _RAW = ("none", "None", "bytes")
 
 
-def encoded(text, encoding="utf-8"):
+def encoded(text: str | bytes, encoding: str = "utf-8") -> bytes:
     """Returns the bytes of a text; bytes as they are."""
     return text.encode(encoding) if isinstance(text, str) else text
 
 
-def as_objects(items):
+def as_objects(items: Iterable[Any]) -> NDArray[np.object_]:
     """Returns objects as an array of one dimension, whatever they are."""
-    items = list(items)
-    made = np.empty(len(items), object)
-    for at, item in enumerate(items):
+    listed = list(items)
+    made = np.empty(len(listed), object)
+    for at, item in enumerate(listed):
         made[at] = item
     return made
 
 
-def _encoding_of(array, encoding):
+def _encoding_of(array: NDArray[Any], encoding: str | None) -> str:
     if array.dtype.kind not in "SU":
         raise ValueError("type must be string or unicode ('S' or 'U')")
     if encoding is not None:
@@ -28,7 +36,7 @@ def _encoding_of(array, encoding):
     return "ascii" if array.dtype.kind == "S" else "utf-8"
 
 
-def stringtoarr(string, NUMCHARS, dtype="S"):
+def stringtoarr(string: str, NUMCHARS: int, dtype: str = "S") -> NDArray[Any]:
     """Returns a text as an array of `NUMCHARS` characters, filled up with zeros.
 
     dtype: "S" for an array of the data type ``S1``, "U" for ``U1``.
@@ -40,7 +48,7 @@ def stringtoarr(string, NUMCHARS, dtype="S"):
     return array
 
 
-def stringtochar(a, encoding=None, n_strlen=None):
+def stringtochar(a: NDArray[Any], encoding: str | None = None, n_strlen: int | None = None) -> NDArray[Any]:
     """Returns an array of texts as one of characters, with a dimension more.
 
     encoding: that of the bytes; "ascii" for arrays of ``S`` without it, "utf-8" for those of ``U``; "bytes" takes bytes as they are.
@@ -61,7 +69,7 @@ def stringtochar(a, encoding=None, n_strlen=None):
     return np.frombuffer(b"".join(texts), "S1").reshape((*shape, length))
 
 
-def chartostring(b, encoding=None):
+def chartostring(b: NDArray[Any], encoding: str | None = None) -> NDArray[Any]:
     """Returns an array of characters as one of texts, with a dimension less.
 
     encoding: that of the bytes; "ascii" for arrays of ``S`` without it, "utf-8" for those of ``U``; "bytes" gives an array of bytes.

@@ -5,12 +5,19 @@ the data type ``S`` and their length. ``CompoundType.dtype`` has arrays of ``S1`
 the same memory with texts.
 """
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ._constants import TYPES, code
 from ._errors import raised_as
+
+if TYPE_CHECKING:
+    from ._dataset import _Container
 
 
 def _with_formats(dtype, change):
@@ -90,10 +97,13 @@ def is_supported(dtype):
 class _Type:
     """A type of a dataset."""
 
-    def __reduce__(self):
+    name: Any
+    dtype: Any
+
+    def __reduce__(self) -> NoReturn:
         raise NotImplementedError(f"{type(self).__name__} is not picklable")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(self)
 
     def _shown(self):
@@ -121,7 +131,7 @@ def _defined(group, name):
 class CompoundType(_Type):
     """A compound type. ``dtype`` is its structured data type, aligned as in C; ``dtype_view`` has texts for arrays of characters."""
 
-    def __init__(self, grp, dt, dtype_name, **kwargs):
+    def __init__(self, grp: _Container, dt: Any, dtype_name: str, **kwargs: Any) -> None:
         self.name = dtype_name
         self.dtype = _with_formats(np.dtype(dt), _as_letters)
         self.dtype_view = _with_formats(self.dtype, _as_texts)
@@ -149,7 +159,7 @@ class CompoundType(_Type):
         """Returns values that the engine read in the data type of this one."""
         return array.astype(self._aligned).view(self.dtype)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._shown()
 
 
@@ -167,7 +177,7 @@ def find_compound(group, dtype):
 class VLType(_Type):
     """A type of lists. ``dtype`` is the data type of their elements; `str` for strings, which have no name."""
 
-    def __init__(self, grp, dt, dtype_name, **kwargs):
+    def __init__(self, grp: _Container, dt: Any, dtype_name: str, **kwargs: Any) -> None:
         self.dtype = dt if dt is str else np.dtype(dt)
         self.name = None if dt is str else dtype_name
         self._stored = kwargs.get("stored")
@@ -182,14 +192,14 @@ class VLType(_Type):
         """As for other types; `str` for strings."""
         return str if self.dtype is str else super().argument(group)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "<class 'netCDF4.VLType'>: string type" if self.dtype is str else self._shown()
 
 
 class EnumType(_Type):
     """An enumeration. ``dtype`` is the integer type of its values, ``enum_dict`` has the value of each name."""
 
-    def __init__(self, grp, dt, dtype_name, enum_dict, **kwargs):
+    def __init__(self, grp: _Container, dt: Any, dtype_name: str, enum_dict: Mapping[str, int], **kwargs: Any) -> None:
         self.dtype = np.dtype(dt)
         self.name, self.enum_dict = dtype_name, enum_dict
         self._stored = kwargs.get("stored")
@@ -201,7 +211,7 @@ class EnumType(_Type):
                 grp._ferrocdf._create_enum(dtype_name, self.dtype.newbyteorder("="), members)
             self._stored = _defined(grp, dtype_name)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self._shown()}, fields/values ={self.enum_dict}"
 
 

@@ -1,8 +1,12 @@
 """Variables."""
 
+from __future__ import annotations
+
 import sys
 import warnings
 import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +15,15 @@ from .._shape import HasShape
 from . import _complex, _masking, _settings, _storage, _types
 from ._attributes import HasAttributes
 from ._constants import TYPES, code, default_fillvals
-from ._dimension import find_dimension
+from ._dimension import Dimension, find_dimension
 from ._reading import Readable
 from ._types import CompoundType, EnumType, VLType
 from ._writing import Writable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ._dataset import Dataset, _Container
 
 _BYTE_ORDERS = {"=": "native", "<": "little", ">": "big"}
 
@@ -44,29 +53,35 @@ class Variable(HasShape, Readable, Writable, HasAttributes):
         "__weakref__",
     )
 
+    dtype: Any
+    mask: bool
+    scale: bool
+    always_mask: bool
+    chartostring: bool
+
     def __init__(
         self,
-        grp,
-        name,
-        datatype,
-        dimensions=(),
-        compression=None,
-        zlib=False,
-        complevel=4,
-        shuffle=True,
-        szip_coding="nn",
-        szip_pixels_per_block=8,
-        blosc_shuffle=1,
-        fletcher32=False,
-        contiguous=False,
-        chunksizes=None,
-        endian="native",
-        least_significant_digit=None,
-        significant_digits=None,
-        quantize_mode="BitGroom",
-        fill_value=None,
-        chunk_cache=None,
-    ):
+        grp: _Container,
+        name: str,
+        datatype: Any,
+        dimensions: Sequence[Dimension] = (),
+        compression: str | None = None,
+        zlib: bool = False,
+        complevel: int | None = 4,
+        shuffle: bool = True,
+        szip_coding: str = "nn",
+        szip_pixels_per_block: int = 8,
+        blosc_shuffle: int = 1,
+        fletcher32: bool = False,
+        contiguous: bool = False,
+        chunksizes: int | Sequence[int] | None = None,
+        endian: str = "native",
+        least_significant_digit: int | None = None,
+        significant_digits: int | None = None,
+        quantize_mode: str = "BitGroom",
+        fill_value: Any = None,
+        chunk_cache: int | None = None,
+    ) -> None:
         """Defines a variable; use ``Dataset.createVariable``."""
         where = f"(variable '{name}', group '{grp.name}')"
         compression = _storage.checked_compression(compression, zlib, complevel)
@@ -189,23 +204,23 @@ class Variable(HasShape, Readable, Writable, HasAttributes):
         return native if isinstance(native, bytes) else super()._fill_bytes(value)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name."""
         return self._ferrocdf.name
 
     @property
-    def datatype(self):
+    def datatype(self) -> Any:
         """The data type of NumPy, or the type of the dataset."""
         return self.dtype if self._type is None else self._type
 
     @property
-    def dimensions(self):
+    def dimensions(self) -> tuple[str, ...]:
         """The names of the dimensions."""
         names = self._ferrocdf.dimensions
         return tuple(names[:-1] if self._complex == "dimension" else names)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The lengths of the dimensions now."""
         shape = self._ferrocdf.shape
         return shape[:-1] if self._complex == "dimension" else shape
@@ -221,15 +236,15 @@ class Variable(HasShape, Readable, Writable, HasAttributes):
         """Returns True for each dimension that grows."""
         return tuple(dim.isunlimited() for dim in self.get_dims())
 
-    def group(self):
+    def group(self) -> Dataset:
         """Returns the group that it is in."""
         return self._grp
 
-    def get_dims(self):
+    def get_dims(self) -> tuple[Dimension, ...]:
         """Returns the dimensions."""
         return tuple(find_dimension(self._grp, name) for name in self.dimensions)
 
-    def get_fill_value(self):
+    def get_fill_value(self) -> Any:
         """Returns the value of elements that were never written; None if they are undefined."""
         if not self._ferrocdf.fill:
             return None
@@ -238,34 +253,34 @@ class Variable(HasShape, Readable, Writable, HasAttributes):
         # Files of other programs have fill values without the attribute.
         return np.array(self._ferrocdf.fill_value, self.dtype) if self._isprimitive else None
 
-    def filters(self):
+    def filters(self) -> dict[str, Any] | None:
         """Returns the filters as a dictionary; None for classic files."""
         return _storage.filters_of(self._ferrocdf) if self._grp.data_model.startswith("NETCDF4") else None
 
-    def quantization(self):
+    def quantization(self) -> tuple[int, str] | None:
         """Returns digits and mode of a quantized variable; None for others."""
         return _storage.quantization_of(self) if self._grp.data_model.startswith("NETCDF4") else None
 
-    def endian(self):
+    def endian(self) -> str:
         """Returns the byte order in the file: "little", "big", or "native" where the format decides."""
         return self._ferrocdf.endian if self._grp.data_model.startswith("NETCDF4") else "native"
 
-    def chunking(self):
+    def chunking(self) -> list[int] | str | None:
         """Returns the shape of the chunks, or "contiguous"; None for classic files."""
         if not self._grp.data_model.startswith("NETCDF4"):
             return None
         chunks = self._ferrocdf.chunks
         return "contiguous" if chunks is None else list(chunks)
 
-    def get_var_chunk_cache(self):
+    def get_var_chunk_cache(self) -> _settings.ChunkCache:
         """Returns what ``set_var_chunk_cache`` has set, or that of the process when the variable was opened."""
         return self._chunk_cache
 
-    def set_var_chunk_cache(self, size=None, nelems=None, preemption=None):
+    def set_var_chunk_cache(self, size: int | None = None, nelems: int | None = None, preemption: float | None = None) -> None:
         """Sets what ``get_var_chunk_cache`` returns. The engine has one cache for all variables."""
         self._set(_chunk_cache=_settings.changed(self._chunk_cache, size, nelems, preemption))
 
-    def setncattr(self, name, value):
+    def setncattr(self, name: str, value: Any) -> None:
         """Sets an attribute, also one that has the name of an attribute of the class."""
         if name == "_FillValue":
             raise AttributeError(
@@ -273,7 +288,7 @@ class Variable(HasShape, Readable, Writable, HasAttributes):
             )
         super().setncattr(name, value)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if name in ("valid_min", "valid_max", "valid_range", "missing_value") and self._isprimitive:
             # They are compared with elements, and have their type where they fit.
             found = _masking.in_type_of(self, value)
@@ -283,58 +298,58 @@ class Variable(HasShape, Readable, Writable, HasAttributes):
                 value = found
         super().__setattr__(name, value)
 
-    def set_auto_chartostring(self, chartostring):
+    def set_auto_chartostring(self, chartostring: bool) -> None:
         """Switches whether characters with the attribute `_Encoding` become texts."""
         self._set(chartostring=bool(chartostring))
 
-    def use_nc_get_vars(self, use_nc_get_vars):
+    def use_nc_get_vars(self, use_nc_get_vars: bool) -> None:
         """Does nothing: all selections are read in one way."""
 
-    def set_auto_maskandscale(self, maskandscale):
+    def set_auto_maskandscale(self, maskandscale: bool) -> None:
         """Switches whether missing values are masked and packed numbers unpacked."""
         self._set(mask=bool(maskandscale), scale=bool(maskandscale))
 
-    def set_auto_scale(self, scale):
+    def set_auto_scale(self, scale: bool) -> None:
         """Switches whether packed numbers are unpacked, and packed when they are written."""
         self._set(scale=bool(scale))
 
-    def set_auto_mask(self, mask):
+    def set_auto_mask(self, mask: bool) -> None:
         """Switches whether missing values are masked."""
         self._set(mask=bool(mask))
 
-    def set_always_mask(self, always_mask):
+    def set_always_mask(self, always_mask: bool) -> None:
         """Switches whether arrays without missing values are masked arrays too."""
         self._set(always_mask=bool(always_mask))
 
-    def set_ncstring_attrs(self, ncstring_attrs):
+    def set_ncstring_attrs(self, ncstring_attrs: bool) -> None:
         """Switches whether text attributes get the type `string`."""
         self._set(_ncstring_attrs__=bool(ncstring_attrs))
 
-    def set_collective(self, value):
+    def set_collective(self, value: bool) -> None:
         """Does nothing: no dataset is open for parallel access."""
 
-    def assignValue(self, val):
+    def assignValue(self, val: Any) -> None:
         """Writes the value of a variable without dimensions."""
         if self.dimensions:
             raise IndexError("to assign values to a non-scalar variable, use a slice")
         self[:] = val
 
-    def getValue(self):
+    def getValue(self) -> Any:
         """Returns the value of a variable without dimensions."""
         if self.dimensions:
             raise IndexError("to retrieve values from a non-scalar variable, use slicing")
         return self[:]
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         values = self[...]
         return values if dtype is None else np.asarray(values, dtype)
 
-    def __str__(self):
+    def __str__(self) -> str:
         if not dir(self._grp):
             return "Variable object no longer valid"
         kind = next((kind for kind in ("compound", "vlen", "enum") if getattr(self, f"_is{kind}")), None)

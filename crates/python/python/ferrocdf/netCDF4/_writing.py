@@ -1,5 +1,9 @@
 """Writing elements of variables."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy import ma
 
@@ -14,7 +18,11 @@ class Writable:
 
     __slots__ = ()
 
-    def __setitem__(self, elem, data):
+    if TYPE_CHECKING:
+        # The attributes of variables.
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __setitem__(self, elem: Any, data: Any) -> None:
         if self._is_text():
             data = self._as_letters(data)
         if self._isvlen and self._is_one_element(data):
