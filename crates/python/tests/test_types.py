@@ -6,10 +6,13 @@ import sys
 
 import ferrocdf
 import pytest
+import typed_netcdf4
 import typed_program
+from ferrocdf import netCDF4
 
-PROGRAM = pathlib.Path(typed_program.__file__)
-SETTINGS = PROGRAM.parents[1] / "pyproject.toml"
+FOLDER = pathlib.Path(__file__).parent
+SETTINGS = FOLDER.parent / "pyproject.toml"
+PROGRAMS = [typed_program, typed_netcdf4]
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +32,22 @@ def test_package_has_no_type_errors(check):
     check("mypy", "--config-file", SETTINGS, "--package", "ferrocdf")
 
 
-def test_program_that_uses_the_package_has_the_types_it_expects(check):
-    check("mypy", "--strict", "--config-file=", PROGRAM)
+def test_programs_that_use_the_package_have_the_types_they_expect(check):
+    check("mypy", "--strict", "--config-file=", *(program.__file__ for program in PROGRAMS))
 
 
-def test_program_that_uses_the_package_runs(tmp_path):
-    typed_program.main(tmp_path)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_that_use_the_package_run(program, tmp_path):
+    program.main(tmp_path)
 
 
-def test_program_uses_all_names_of_the_package():
-    text = PROGRAM.read_text()
-    assert [name for name in (*ferrocdf.__all__, "to_netcdf", "to_zarr") if f"ferrocdf.{name}" not in text] == []
+def test_programs_use_all_names_of_the_package():
+    text = "".join((FOLDER / f"{program.__name__}.py").read_text() for program in PROGRAMS)
+    # The functions for dates are those of cftime; `stand_in` changes the whole process.
+    others = {"date2index", "date2num", "num2date", "num2pydate", "stand_in"}
+    names = [f"ferrocdf.{name}" for name in (*ferrocdf.__all__, "to_netcdf", "to_zarr")]
+    names += [f"netCDF4.{name}" for name in netCDF4.__all__ if name not in others]
+    assert [name for name in names if name not in text] == []
 
 
 def test_signatures_of_the_native_module_are_those_of_its_stub(check):

@@ -1,7 +1,12 @@
 """Datasets in several files, joined along one dimension."""
 
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Sequence
 from datetime import datetime
 from glob import glob
+from typing import Any
 
 import numpy as np
 from cftime import date2num
@@ -21,11 +26,18 @@ class MFDataset(Dataset):
     master_file: the file that says what there is; the first one without it.
     """
 
-    def __init__(self, files, check=False, aggdim=None, exclude=[], master_file=None):
-        files = _paths(files)
-        if master_file is not None and master_file not in files:
+    def __init__(
+        self,
+        files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        check: bool = False,
+        aggdim: str | None = None,
+        exclude: Container[str] = [],
+        master_file: str | os.PathLike[str] | None = None,
+    ) -> None:
+        paths: list[Any] = _paths(files)
+        if master_file is not None and master_file not in paths:
             raise ValueError("master_file not in files list")
-        master = files[0] if master_file is None else master_file
+        master = paths[0] if master_file is None else master_file
         whole = Dataset(master)
         self.__dict__.update(whole.__dict__)
         joined = aggdim if aggdim in whole.dimensions else None
@@ -36,34 +48,35 @@ class MFDataset(Dataset):
         names = [name for name, var in whole.variables.items() if name not in exclude and var.dimensions[:1] == (joined,)]
         if not names:
             raise OSError(f"master dataset {master} does not have any variables to aggregate")
-        parts = [whole if path == master else Dataset(path) for path in files]
+        parts = [whole if path == master else Dataset(path) for path in paths]
         if any(part.data_model == "NETCDF4" for part in parts):
             raise ValueError("MFNetCDF4 only works with NETCDF3_* and NETCDF4_CLASSIC formatted files, not NETCDF4")
         if check:
-            for path, part in zip(files, parts):
+            for path, part in zip(paths, parts):
                 for name in names:
                     _check(name, whole.variables[name], part.variables.get(name), master, path)
         lengths = [len(part.dimensions[joined]) for part in parts]
-        self._set(_files=files, _cdf=parts, _ferrocdf=whole._ferrocdf, _opened=master, parent=None)
+        self._set(_files=paths, _cdf=parts, _ferrocdf=whole._ferrocdf, _opened=master, parent=None)
         self._set(keepweakref=False, auto_complex=False, _ncstring_attrs__=False)
         for name in ("cmptypes", "vltypes", "enumtypes", "groups"):
             self._set(**{name: getattr(whole, name)})
         for name in ("file_format", "data_model", "disk_format"):
             self._set(**{name: [getattr(part, name) for part in parts]})
         self._set(dimensions={**whole.dimensions, joined: _Dimension(joined, lengths)}, variables=dict(whole.variables))
+        variables: dict[str, Any] = self.variables
         for name in names:
-            self.variables[name] = _Variable(self, whole.variables[name], [part.variables[name] for part in parts], lengths, joined)
+            variables[name] = _Variable(self, whole.variables[name], [part.variables[name] for part in parts], lengths, joined)
 
     def __setattr__(self, name, value):
         # Files are open for reading: attributes are those of the object.
         object.__setattr__(self, name, value)
 
-    def close(self):
+    def close(self) -> None:
         """Closes all files."""
         for part in self._cdf:
             part.close()
 
-    def isopen(self):
+    def isopen(self) -> bool:
         """True while all files are open."""
         return all(part.isopen() for part in self._cdf)
 
@@ -135,11 +148,11 @@ class _Variable(HasShape):
         return self._name
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The lengths of the dimensions, the joined one first."""
         return (sum(self._recLen), *self._mastervar.shape[1:])
 
-    def typecode(self):
+    def typecode(self) -> Any:
         """Returns the data type."""
         return self.dtype
 
@@ -190,7 +203,7 @@ class _Variable(HasShape):
         """As ``Variable.set_ncstring_attrs``, for all files."""
         self._for_all("set_ncstring_attrs", val)
 
-    def __getitem__(self, elem):
+    def __getitem__(self, elem: Any) -> Any:
         records, *others = _indexing.select(elem, self.shape)
         if any(isinstance(selector, range) and selector.step < 0 for selector in (records, *others)):
             raise IndexError("negative strides not allowed when slicing MFVariable Variable instance")
@@ -257,7 +270,7 @@ class MFTime(_Variable):
     must be in all, and the same, without it.
     """
 
-    def __init__(self, time, units=None, calendar=None):
+    def __init__(self, time: Any, units: str | None = None, calendar: str | None = None) -> None:
         self.__dict__.update(time.__dict__)
         self.__time = time
         if calendar is None:
@@ -277,5 +290,5 @@ class MFTime(_Variable):
         deltas = [wanted - date2num(date, part.units, self.calendar) for part in self._recVar]
         self.__delta = np.repeat(np.array(deltas), self._recLen).astype(time.dtype)
 
-    def __getitem__(self, elem):
+    def __getitem__(self, elem: Any) -> Any:
         return self.__time[elem] + self.__delta[elem]
