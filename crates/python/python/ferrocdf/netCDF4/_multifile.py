@@ -28,7 +28,7 @@ class MFDataset(Dataset):
 
     def __init__(
         self,
-        files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        files: str | Sequence[str | os.PathLike[str]],
         check: bool = False,
         aggdim: str | None = None,
         exclude: Container[str] = [],
