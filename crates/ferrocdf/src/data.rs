@@ -229,7 +229,7 @@ fn reached(model: &Model, var: VarId, selection: &Selection) -> Index {
 }
 
 /// Makes the unlimited dimensions of a variable as long as a shape says.
-fn grow(state: &mut State, var: VarId, shape: &[u64]) -> Result<()> {
+pub(crate) fn grow(state: &mut State, var: VarId, shape: &[u64]) -> Result<()> {
     let dims = state.model().var(var).dims.clone();
     dims.iter().zip(shape).try_for_each(|(&dim, &len)| state.grow_dim(dim, len))
 }
@@ -266,11 +266,23 @@ fn write_grown(
     skips_zeros: bool,
 ) -> Result<RangeCheck> {
     state.blob_mut()?;
+    let Some(shape) = check_write(state, var, selection, input)? else { return Ok(RangeCheck::InRange) };
+    or_as_long(state, var, |state| write_within(state, var, selection, input, &shape, skips_zeros))
+}
+
+/// Checks numbers or text for a selection of a variable. Returns the shape that the variable needs for them; `None` if no element is
+/// selected.
+pub(crate) fn check_write(
+    state: &State,
+    var: VarId,
+    selection: &Selection,
+    input: In<'_>,
+) -> Result<Option<Index>> {
     let text = takes_text(state, var)?;
     let shape = reached(state.model(), var, selection);
     check_selection(state.model(), var, selection, &shape)?;
     if selection.elements() == Some(0) {
-        return Ok(RangeCheck::InRange);
+        return Ok(None);
     }
     if text != (input.kind == Kind::Char) {
         return Err(Error::new(Code::ECHAR, "text does not convert to numbers, nor numbers to text"));
@@ -282,7 +294,7 @@ fn write_grown(
         let what = format!("a variable of shape {shape:?} would have more than 2^64 elements");
         return Err(Error::new(Code::EVARSIZE, what));
     }
-    or_as_long(state, var, |state| write_within(state, var, selection, input, &shape, skips_zeros))
+    Ok(Some(shape))
 }
 
 /// Writes to a variable that is made as long as a shape says.

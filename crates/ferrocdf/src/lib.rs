@@ -47,6 +47,7 @@ mod nc4;
 mod nczarr;
 pub mod nested;
 mod options;
+pub mod parts;
 pub mod plugins;
 mod quantize;
 pub mod run_control;

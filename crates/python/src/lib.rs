@@ -16,6 +16,7 @@ mod indexing;
 mod memory;
 mod open;
 mod open_file;
+mod parts;
 mod python_file;
 mod read;
 mod tools;
@@ -34,6 +35,8 @@ mod _ferrocdf {
     use super::open::{append, create, open};
     #[pymodule_export]
     use super::open_file::OpenFile;
+    #[pymodule_export]
+    use super::parts::{PartWriter, join_parts, part_key};
     #[pymodule_export]
     use super::tools::{copy, dump, dump_as_reference, facts, run_tool};
     #[pymodule_export]

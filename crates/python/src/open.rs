@@ -13,7 +13,7 @@ use crate::open_file::OpenFile;
 use crate::python_file::PythonFile;
 
 /// Returns the location that Python names: a text, the bytes of a file, or an object with `read`, `seek` and `tell`.
-fn location(source: &Bound<'_, PyAny>) -> PyResult<Location> {
+pub(crate) fn location(source: &Bound<'_, PyAny>) -> PyResult<Location> {
     if let Ok(bytes) = source.cast::<PyBytes>() {
         return Ok(Location::bytes(bytes.as_bytes().to_vec()));
     }

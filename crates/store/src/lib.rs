@@ -40,8 +40,9 @@ pub use durable::Durable;
 pub use file::FileBlob;
 pub use memory::{BorrowedBlob, MemoryBlob};
 pub use objects::{
-    ByteRange, DirectoryStore, Expected, Fetched, Filled, GetInto, Listing, MemoryStore, ObjectBlob,
-    ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key, folder_of,
+    ByteRange, DirectoryStore, Expected, Fetched, FileDraft, Filled, GetInto, Listing, MemoryStore,
+    ObjectBlob, ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key,
+    folder_of,
 };
 pub use os::{copy_access, exchange};
 pub use page_cache::PageCache;

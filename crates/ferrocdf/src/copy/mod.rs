@@ -208,6 +208,10 @@ fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     }
     let dims = target.model().var(to_var).dims.clone();
     dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
+    // The numbers of the source are not rounded as those of the target are.
+    if target.rounding(to_var)?.is_some() {
+        return Ok(false);
+    }
     let Some(chunks) = target.chunks_to_write(to_var)? else { return Ok(false) };
     let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |to_blob| {
         copy_chunks((blob, array), (to_blob, &chunks), progress)

@@ -2,7 +2,7 @@
 
 use ferrocdf_array::{Array, In, RangeCheck, Selection, ShortRun};
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{DimId, GroupId, Model, TypeId, Values, VarId};
+use ferrocdf_model::{DimId, GroupId, Model, Quantize, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::Driver;
@@ -94,6 +94,12 @@ pub trait WriteDriver: Driver {
     /// Returns the array of a chunked variable, to which the caller writes whole chunks; `None` if the variable is not chunked.
     /// The array that [`Driver::array`] gave before is out of date then.
     fn chunks_to_write(&mut self, _model: &Model, _var: VarId) -> Result<Option<Array>> {
+        Ok(None)
+    }
+
+    /// Returns how the numbers of a variable are rounded before they are stored; `None` if they are stored unchanged. Chunks that the caller
+    /// writes to [`WriteDriver::chunks_to_write`] must have rounded numbers.
+    fn rounding(&mut self, _model: &Model, _var: VarId) -> Result<Option<Rounding>> {
         Ok(None)
     }
 
@@ -205,6 +211,15 @@ pub struct Written {
     pub range_check: RangeCheck,
     /// True if the array of the variable is another one now.
     pub is_relocated: bool,
+}
+
+/// How numbers are rounded before they are stored.
+#[derive(Clone, Debug)]
+pub struct Rounding {
+    /// The way, and the digits or bits that are kept.
+    pub quantize: Quantize,
+    /// The fill value, which is not rounded, in this machine's byte order; empty if there is none.
+    pub fill: Vec<u8>,
 }
 
 /// An object that can be taken out of a file.

@@ -280,8 +280,8 @@ impl FileMut {
         Ok(file)
     }
 
-    /// Opens the bytes at a location for reading and writing, without buffers.
-    fn append_in_place(
+    /// Opens the bytes at a location for reading and writing, without buffers. The caller owns the bytes, so no lock is taken.
+    pub(crate) fn append_in_place(
         blob: Box<dyn BlobMut>,
         location: &Location,
         options: &OpenOptions,

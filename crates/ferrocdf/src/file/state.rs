@@ -8,7 +8,9 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Chunking, DimId, Model, Type, VarId};
 use ferrocdf_store::{Blob, BlobMut, ChangeToken};
 
-use crate::driver::{Driver, Flush, LocatedArray, Opened, Part, Resized, Span, WriteDriver, Written};
+use crate::driver::{
+    Driver, Flush, LocatedArray, Opened, Part, Resized, Rounding, Span, WriteDriver, Written,
+};
 use crate::options::{CreateOptions, OpenOptions, SpaceOptions};
 use crate::variable_errors::in_variable;
 
@@ -363,6 +365,12 @@ impl State {
             self.forget_array(var);
         }
         Ok(chunks)
+    }
+
+    /// Returns how the numbers of a variable are rounded; see [`WriteDriver::rounding`].
+    pub(crate) fn rounding(&mut self, var: VarId) -> Result<Option<Rounding>> {
+        let (model, writer) = self.writer()?;
+        writer.rounding(model, var)
     }
 
     /// Forgets the array of a variable: it is another one now.

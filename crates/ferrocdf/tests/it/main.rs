@@ -14,6 +14,7 @@ mod hostile;
 mod made_up_dims;
 mod netcdf4;
 mod objects;
+mod parts;
 mod refusals;
 mod removing;
 mod replaced;

@@ -255,7 +255,7 @@ impl DirectoryStore {
 }
 
 /// The mode that `File::create` uses, without the bits of the umask.
-const MODE: u32 = 0o666;
+pub(super) const MODE: u32 = 0o666;
 
 /// True if an error says that nothing has this name.
 fn is_absent(error: &io::Error) -> bool {

@@ -7,6 +7,7 @@
 mod blob;
 mod directory;
 mod draft;
+mod file_draft;
 mod memory;
 mod nameless;
 mod steps;
@@ -26,6 +27,7 @@ use crate::{Blob, Cost};
 pub use blob::ObjectBlob;
 pub use directory::DirectoryStore;
 pub use draft::ObjectDraft;
+pub use file_draft::FileDraft;
 pub use memory::MemoryStore;
 pub use nameless::folder_of;
 pub use zip::{ZIP_SIGNATURES, ZipStore};

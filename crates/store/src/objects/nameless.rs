@@ -17,6 +17,7 @@ use crate::os::access::create_new;
 use crate::os::nameless;
 
 /// A file that gets its name when it is complete.
+#[derive(Debug)]
 pub(super) struct NamelessFile {
     pub(super) blob: Arc<FileBlob>,
     /// The name that it has until then.

@@ -10,7 +10,7 @@ use ferrocdf_store::{MemoryBlob, skipping_zeros};
 
 use super::values::{Encoder, places};
 use super::{Edited, trees, written};
-use crate::driver::{Span, Written};
+use crate::driver::{Rounding, Span, Written};
 use crate::elements::{as_stored, elements, zeros};
 use crate::quantize;
 
@@ -111,18 +111,25 @@ impl Edited {
         (selection, input): (&Selection, In<'_>),
         skips_zeros: bool,
     ) -> Result<RangeCheck> {
-        let facts = self.facts(var)?;
+        let rounding = self.rounding(model, var)?.filter(|_| array.decoder.is_none());
         let blob = &**self.editor.blob();
-        let Some(how) = facts.quantize.filter(|_| array.decoder.is_none()) else {
+        let Some(Rounding { quantize, fill }) = rounding else {
             return skipping_zeros(blob, skips_zeros, |blob| {
                 ferrocdf_array::write(blob, array, selection, input)
             });
         };
-        let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
         let kind = array.stored.kind;
-        let (fit, bytes) = quantize::apply(how, kind, &selection.count, &fill, input)?;
+        let (fit, bytes) = quantize::apply(quantize, kind, &selection.count, &fill, input)?;
         let _exact = ferrocdf_array::write(blob, array, selection, In::raw(kind, &bytes))?;
         Ok(fit)
+    }
+
+    /// Returns how the numbers of a variable are rounded.
+    pub(super) fn rounding(&mut self, model: &Model, var: VarId) -> Result<Option<Rounding>> {
+        let facts = self.facts(var)?;
+        let Some(quantize) = facts.quantize else { return Ok(None) };
+        let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
+        Ok(Some(Rounding { quantize, fill }))
     }
 
     /// Extends a chunked variable to the length of its dimensions, and returns its array; `None` if chunks of another
@@ -130,8 +137,7 @@ impl Edited {
     pub(super) fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
         let node = self.node(var)?;
         let shape = model.shape(var);
-        // Quantized numbers cannot be copied as chunks.
-        if shape.is_empty() || shape.contains(&0) || self.facts(var)?.quantize.is_some() {
+        if shape.is_empty() || shape.contains(&0) {
             return Ok(None);
         }
         let array = self.editor.look(node, false)?.array;

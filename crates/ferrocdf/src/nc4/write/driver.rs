@@ -9,8 +9,8 @@ use ferrocdf_store::{Blob, BlobMut};
 
 use super::{Nc4Writer, Removed};
 use crate::driver::{
-    Driver, Flush, Inspect, LocatedArray, Part, Remover, Resized, Skipped, Span, StoredSize, WriteDriver,
-    Written,
+    Driver, Flush, Inspect, LocatedArray, Part, Remover, Resized, Rounding, Skipped, Span, StoredSize,
+    WriteDriver, Written,
 };
 use crate::nc4::{NamedBlob, WholeArray, decode, has_signs_of_netcdf, hidden, padded, stored_size, trees};
 use crate::options::SpaceOptions;
@@ -157,6 +157,10 @@ impl WriteDriver for Nc4Writer {
         let held = self.held_mut();
         held.ready()?;
         held.chunks_to_write(model, var)
+    }
+
+    fn rounding(&mut self, model: &Model, var: VarId) -> Result<Option<Rounding>> {
+        self.held_mut().rounding(model, var)
     }
 
     fn flush(&mut self, _model: &Model, extent: Flush) -> Result<()> {
