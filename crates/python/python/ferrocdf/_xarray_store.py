@@ -72,7 +72,7 @@ class _Target:
         self.variable, self.digits = variable, digits
 
     def __setitem__(self, key: Any, values: NDArray[Any]) -> None:
-        self.variable[key] = _rounded(values, self.digits)
+        self.variable[key] = rounded(values, self.digits)
 
 
 class _ReopenedTarget:
@@ -85,10 +85,10 @@ class _ReopenedTarget:
         if self.lock is None:
             # Writers of a Zarr store that meet in one chunk leave the elements of both.
             with open(self.location, "a", merge=True) as dataset:
-                dataset[self.path][key] = _rounded(values, self.digits)
+                dataset[self.path][key] = rounded(values, self.digits)
         else:
             with self.lock, open(self.location, "a") as dataset:
-                dataset[self.path][key] = _rounded(values, self.digits)
+                dataset[self.path][key] = rounded(values, self.digits)
 
 
 def dask_scheduler() -> str | None:
@@ -97,7 +97,7 @@ def dask_scheduler() -> str | None:
     return scheduler()
 
 
-def _rounded(values: NDArray[Any], digits: int | None) -> NDArray[Any]:
+def rounded(values: NDArray[Any], digits: int | None) -> NDArray[Any]:
     """Floats with so many decimal digits behind the point as ``least_significant_digit`` of netCDF4-python keeps; others as they are."""
     if digits is None or values.dtype.kind != "f":
         return values

@@ -177,7 +177,7 @@ def _write(
         raise ValueError(f"encoding for groups that are not in the data: {sorted(unknown)}")
     # Before a dataset that exists is opened, and maybe replaced.
     for path, dataset in nodes:
-        _check(dataset, encoding.get(path) or {}, (unlimited_dims or {}).get(path))
+        check(dataset, encoding.get(path) or {}, (unlimited_dims or {}).get(path))
     writer = ArrayWriter()
     reopens = _is_written_by_processes(dataset for _, dataset in nodes)
     store = open_store(reopens)
@@ -185,7 +185,7 @@ def _write(
         for path, dataset in nodes:
             inside = "/".join(part for part in ((group or "").strip("/"), path.strip("/")) if part)
             place = store.get_child_store(inside) if inside else store
-            _write_dataset(dataset, place, writer, encoding.get(path) or {}, (unlimited_dims or {}).get(path), **options)
+            write_dataset(dataset, place, writer, encoding.get(path) or {}, (unlimited_dims or {}).get(path), **options)
         if reopens:
             store.close()
         written = writer.sync(compute=compute)
@@ -212,14 +212,14 @@ def _nodes(data: XarrayData, inherited: bool) -> Iterator[tuple[str, xarray.Data
             at_root = path == "."
             yield "/" if at_root else f"/{path}", node.to_dataset(inherit=inherited or at_root)
     elif isinstance(data, xarray.DataArray):
-        yield "/", _dataset_of(data)
+        yield "/", dataset_of(data)
     elif isinstance(data, xarray.Dataset):
         yield "/", data
     else:
         raise TypeError(f"{type(data)} is no Dataset, DataArray or DataTree of xarray")
 
 
-def _dataset_of(array: xarray.DataArray) -> xarray.Dataset:
+def dataset_of(array: xarray.DataArray) -> xarray.Dataset:
     """Returns a dataset of one variable, from which ``xarray.open_dataarray`` gives the array back."""
     if array.name is None or array.name in array.coords or array.name in array.dims:
         made = array.to_dataset(name=DATAARRAY_VARIABLE)
@@ -227,7 +227,7 @@ def _dataset_of(array: xarray.DataArray) -> xarray.Dataset:
     return array.to_dataset()
 
 
-def _check(dataset: xarray.Dataset, encoding: Mapping[Any, Any], unlimited_dims: Any) -> None:
+def check(dataset: xarray.Dataset, encoding: Mapping[Any, Any], unlimited_dims: Any) -> None:
     """Raises an error for names, attributes and encodings that no dataset can have."""
     if unknown := [name for name in encoding if name not in dataset.variables]:
         raise ValueError(f"encoding for variables that are not in the dataset: {unknown!r}")
@@ -244,7 +244,7 @@ def _is_written_by_processes(datasets: Iterable[xarray.Dataset]) -> bool:
     return has_blocks and dask_scheduler() in ("distributed", "multiprocessing")
 
 
-def _write_dataset(
+def write_dataset(
     dataset: xarray.Dataset,
     store: FerrocdfStore,
     writer: ArrayWriter,
