@@ -118,6 +118,11 @@ def test_data_is_as_it_was_and_wrong_data_is_refused(path):
     assert "chunksizes" not in data.heat.encoding and data.heat.chunks == weather().heat.chunks
     with pytest.raises(TypeError):
         ferrocdf.dask.to_netcdf({"a": 1}, path)
+    # Chunks of a file do not fit a part of its data.
+    with xr.open_dataset(path, chunks={}) as found:
+        ferrocdf.dask.to_netcdf(found.isel(x=slice(3, 9)), path.parent / "part.nc")
+    with xr.open_dataset(path.parent / "part.nc") as found:
+        np.testing.assert_array_equal(found.heat, numbers()[:, :, 3:9])
     with pytest.raises(ValueError, match="contiguous"):
         ferrocdf.dask.to_netcdf(data, path, encoding={"heat": {"contiguous": True}})
     check(path)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import ferrocdf
+import ferrocdf.parts
 
 PROJECT = pathlib.Path(__file__).parents[3]
 
@@ -33,8 +34,9 @@ def test_examples_of_the_package_run(tmp_path, monkeypatch):
 
 def test_example_of_the_module_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = doctest.testmod(ferrocdf)
-    assert found.attempted == 5 and found.failed == 0
+    for module, examples in ((ferrocdf, 5), (ferrocdf.parts, 9)):
+        found = doctest.testmod(module)
+        assert found.attempted == examples and found.failed == 0
 
 
 def test_tools_are_commands(tmp_path):

@@ -29,8 +29,8 @@ def to_netcdf(data, path, *, align=False, encoding=None, unlimited_dims=None, co
     encoding, unlimited_dims: as ``ferrocdf.to_netcdf`` has them.
     compute: False to return a ``dask.delayed.Delayed`` that writes the file.
     parts: the folder for the parts, or the URL of one, which this process and all workers reach; by default ``path`` with ".parts" behind it.
-        Parts that an earlier call left there, because it was ended, are not computed again if the arrays have the same names in Dask. Parts
-        are removed when the file is complete.
+        Parts that an earlier call left there, because it was ended, are not computed again if the arrays have the same names in Dask. Files
+        are removed when the dataset is complete, objects behind a URL stay.
 
     Raises ``ValueError`` for blocks that cut chunks, and for data and encodings that the format cannot hold.
     """
@@ -68,11 +68,9 @@ def _plan(dataset, encoding, unlimited_dims):
     check(dataset, encoding, unlimited_dims)
     for name, variable in dataset.variables.items():
         own = encoding.get(name, variable.encoding)
-        if _is_dask(variable) and not own.get("chunksizes") and variable.ndim:
+        if _is_dask(variable) and variable.ndim and not _says_chunks(own, variable, name in encoding):
             chunks = [max(1, *lengths) for lengths in variable.chunks]
-            dataset[name].encoding = {**variable.encoding, "chunksizes": chunks, "contiguous": False, "original_shape": variable.shape}
-            if name in encoding:
-                encoding[name].update(chunksizes=chunks)
+            own.update(chunksizes=chunks) if name in encoding else own.update(chunksizes=chunks, contiguous=False, original_shape=variable.shape)
     store = FerrocdfStore(open(None, "w", kind="netCDF-4"))
     writer = ArrayWriter()
     try:
@@ -82,6 +80,13 @@ def _plan(dataset, encoding, unlimited_dims):
     except BaseException:
         store.dataset.close()
         raise
+
+
+def _says_chunks(encoding, variable, is_asked_for):
+    """True if an encoding says how a variable is stored. One that came with the data counts for data of the same shape alone."""
+    if is_asked_for:
+        return bool(encoding.get("chunksizes") or encoding.get("contiguous"))
+    return bool(encoding.get("chunksizes")) and encoding.get("original_shape", variable.shape) == variable.shape
 
 
 def _blocks(plan, array, align, folder):

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Error, Result, errno};
 
 use super::directory::MODE;
 use super::nameless::NamelessFile;
@@ -26,9 +26,13 @@ impl FileDraft {
     /// Makes an empty file in the folder of `path`.
     ///
     /// # Errors
-    /// Those of the system.
+    /// `EEXIST` if the path is that of a folder, a device or anything else that is not a file; those of the system.
     pub fn new(path: &Path) -> Result<FileDraft> {
         let target = resolve_links(path).unwrap_or_else(|| path.to_path_buf());
+        if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
+            let what = format!("{}: it exists, and is not a file", path.display());
+            return Err(Error::new(errno::EXIST, what));
+        }
         let file =
             NamelessFile::new(&target, path, MODE).map_err(|error| Error::system(error, path.display()))?;
         Ok(FileDraft { path: target, file })
@@ -93,6 +97,9 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(count(), 2);
         assert!(FileDraft::new(&folder.path().join("no/file")).is_err());
+        for other in [folder.path(), Path::new("/dev/null")] {
+            assert_eq!(FileDraft::new(other).unwrap_err().code, errno::EXIST);
+        }
     }
 
     #[test]
