@@ -12,6 +12,7 @@ from ._typing import ArrayOrElement, BinaryFile, DataType, Endian, Index, KeptAx
 __all__ = [
     "Group",
     "OpenFile",
+    "PartWriter",
     "Variable",
     "append",
     "copy",
@@ -19,7 +20,9 @@ __all__ = [
     "dump",
     "dump_as_reference",
     "facts",
+    "join_parts",
     "open",
+    "part_key",
     "run_tool",
 ]
 
@@ -149,3 +152,12 @@ def dump(arguments: Sequence[Path]) -> bytes: ...
 def dump_as_reference(arguments: Sequence[Path]) -> bytes: ...
 def copy(arguments: Sequence[Path]) -> list[str]: ...
 def facts(location: Path) -> str: ...
+
+@final
+class PartWriter:
+    def __new__(cls, plan: Any, part: Any, key: str) -> PartWriter: ...
+    def write(self, path: str, start: Sequence[int], array: NDArray[Any]) -> None: ...
+    def finish(self) -> None: ...
+
+def part_key(part: Any) -> str | None: ...
+def join_parts(plan: Any, parts: Sequence[Any], target: Any) -> tuple[int, int, int]: ...

@@ -19,6 +19,8 @@ their names when they are complete: a process that is killed leaves no half of o
 """
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -35,30 +37,30 @@ class Plan:
         which all workers must reach.
     """
 
-    def __init__(self, source):
+    def __init__(self, source: Any) -> None:
         if isinstance(source, Dataset):
             made = source.to_bytes()
             if made is None:
                 raise ValueError("a plan is made of a dataset in memory, of bytes, of a path or of a URL")
             source = made
         self.source = os.fspath(source) if isinstance(source, os.PathLike) else source
-        self._dataset = None
+        self._dataset: Dataset | None = None
 
     @property
-    def dataset(self):
+    def dataset(self) -> Dataset:
         """The plan as a dataset to be read."""
         if self._dataset is None:
             self._dataset = open(self.source)
         return self._dataset
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return Plan, (self.source,)
 
-    def __dask_tokenize__(self):
+    def __dask_tokenize__(self) -> Any:
         return "ferrocdf.parts.Plan", self.source
 
 
-def write_part(plan, path, regions, *, key=""):
+def write_part(plan: Any, path: str | os.PathLike[str], regions: Iterable[tuple[str, Any, Any]], *, key: str = "") -> str:
     """Writes regions of variables to a part, and returns its path.
 
     plan: a ``Plan``, or what makes one; path: a path or the URL of an object.
@@ -84,7 +86,7 @@ def write_part(plan, path, regions, *, key=""):
     return path
 
 
-def join(plan, parts, path):
+def join(plan: Any, parts: Iterable[str | os.PathLike[str]], path: str | os.PathLike[str]) -> str:
     """Makes a netCDF-4 file of a plan and the parts that were written for it, and returns its path.
 
     The file appears when it is complete, in place of one that is there. Chunks that no part has hold the fill value. A part that is given twice
@@ -99,7 +101,7 @@ def join(plan, parts, path):
     return path
 
 
-def _filled(values, variable):
+def _filled(values: Any, variable: Any) -> Any:
     """Returns values as an array, with the fill value where they are masked."""
     if isinstance(values, np.ma.MaskedArray):
         if variable.fill_value is None and np.ma.is_masked(values):
@@ -108,7 +110,7 @@ def _filled(values, variable):
     return np.asarray(values)
 
 
-def _expanded(index, ndim):
+def _expanded(index: Any, ndim: int) -> tuple[Any, ...]:
     """Returns an index with one entry for each dimension."""
     index = index if isinstance(index, tuple) else (index,)
     if sum(each is Ellipsis for each in index) > 1:
@@ -121,13 +123,14 @@ def _expanded(index, ndim):
     return (*index[:at], *[slice(None)] * (ndim - len(index) + 1), *index[at + 1 :])
 
 
-def _region(variable, index, shape):
+def _region(variable: Any, index: Any, shape: tuple[int, ...]) -> tuple[list[int], list[int]]:
     """Returns the first element and the number of elements along each dimension. Open slices of dimensions that grow are as long as the values."""
     index = _expanded(index, variable.ndim)
     grows = _growing(variable)
     kept = [dim for dim, each in enumerate(index) if isinstance(each, slice)]
     lengths = dict(zip(reversed(kept), reversed(shape)))
-    start, count = [], []
+    start: list[int] = []
+    count: list[int] = []
     for dim, (each, size) in enumerate(zip(index, variable.shape)):
         if isinstance(each, slice):
             if each.step not in (None, 1):
@@ -147,16 +150,17 @@ def _region(variable, index, shape):
     return start, count
 
 
-def _growing(variable):
+def _growing(variable: Any) -> list[bool]:
     """Returns for each dimension of a variable whether it grows."""
-    found, group = {}, variable.group
+    found: dict[str, Any] = {}
+    group = variable.group
     while group is not None:
         found = {**group.dimensions, **found}
         group = group.parent
     return [found[name].is_unlimited for name in variable.dimensions]
 
 
-def _broadcast(values, count, index, ndim):
+def _broadcast(values: Any, count: list[int], index: Any, ndim: int) -> Any:
     """Returns values for all dimensions of a region. Those that an integer selects have none in the values."""
     kept = [length for length, each in zip(count, _expanded(index, ndim)) if isinstance(each, slice)]
     return np.broadcast_to(values, kept).reshape(count)
