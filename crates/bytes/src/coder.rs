@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::{Code, Error, Result};
+use crate::{Code, Error, Result, ToUsize};
 
 /// Byte order of the numbers in a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,11 +63,11 @@ pub trait Coder: Sized {
     /// `len` raw bytes that readers do not copy: `place` tells where they are, counted from the start of the structure. Writers write
     /// `bytes`, and zeros behind them up to `len`.
     fn place(&mut self, name: &'static str, len: u64, bytes: &[u8], place: &mut Range<usize>) -> Result<()> {
-        let start = self.offset() as usize;
+        let start = self.offset().to_usize(name)?;
         let mut value = bytes.to_vec();
-        value.resize(len as usize, 0);
+        value.resize(len.to_usize(name)?, 0);
         self.bytes(name, len, &mut value)?;
-        *place = start..self.offset() as usize;
+        *place = start..self.offset().to_usize(name)?;
         Ok(())
     }
 
@@ -139,8 +139,8 @@ impl<'a> Decoder<'a> {
         if len > left.len() as u64 {
             return Err(self.ends_early(name, len));
         }
-        // `len` is at most the length of a slice.
-        let len = len as usize;
+        // At most the length of a slice.
+        let len = len.saturate();
         self.at += len;
         Ok(&left[..len])
     }

@@ -8,7 +8,9 @@
 mod coder;
 mod error;
 mod lookup3;
+mod to_usize;
 
 pub use coder::{Bytes, Coder, Decoder, Dumper, Encoder, Order, Record, Sizer};
 pub use error::{Code, Context, Details, Error, ErrorKind, Result, errno};
 pub use lookup3::lookup3;
+pub use to_usize::ToUsize;

@@ -6,7 +6,7 @@
 //! the end towards the front, since it only ever moves towards the end, so that no byte is overwritten before it was moved. A
 //! process that is killed during such moves leaves moved data under an old header.
 
-use ferrocdf_bytes::{Code, Error, Result, errno};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize, errno};
 use ferrocdf_store::{BlobMut, SkipZeros, WriteBehind, is_zero};
 
 use crate::layout::{Layout, Place};
@@ -234,18 +234,18 @@ impl Plan<'_> {
 }
 
 /// Bytes that a disk stores at least at a time: no hole is smaller.
-const SECTOR: u64 = 512;
+const SECTOR: usize = 512;
 
 /// Fills the holes of a file that [`SkipZeros`] will write to when a run moves.
 fn fill_holes_for(blob: &dyn BlobMut, Run { from, to, len }: Run) -> Result<()> {
     if from == to {
         return Ok(());
     }
-    let mut buffer = vec![0; len.min(SkipZeros::RUN) as usize];
+    let mut buffer = vec![0; len.min(SkipZeros::RUN).saturate()];
     let mut done = 0;
     while done < len {
         let to_border = SkipZeros::RUN - (to + done) % SkipZeros::RUN;
-        let piece = &mut buffer[..(len - done).min(to_border) as usize];
+        let piece = &mut buffer[..(len - done).min(to_border).saturate()];
         blob.read_zero_filled_at(from + done, piece)?;
         let from_zero = is_zero(piece);
         blob.read_zero_filled_at(to + done, piece)?;
@@ -259,11 +259,12 @@ fn fill_holes_for(blob: &dyn BlobMut, Run { from, to, len }: Run) -> Result<()> 
 
 /// Fills the holes in `len` bytes of a file from `at` on: writes sectors that may be holes as they read.
 fn fill_holes(blob: &dyn BlobMut, at: u64, len: u64) -> Result<()> {
-    let start = at - at % SECTOR;
-    let end = (at + len).next_multiple_of(SECTOR).min(blob.size()?);
-    let mut present = vec![0; end.saturating_sub(start) as usize];
+    let sector = SECTOR as u64;
+    let start = at - at % sector;
+    let end = (at + len).next_multiple_of(sector).min(blob.size()?);
+    let mut present = vec![0; end.saturating_sub(start).to_usize("bytes with holes")?];
     blob.read_exact_at(start, &mut present)?;
-    if present.chunks(SECTOR as usize).any(is_zero) { blob.write_at(start, &present) } else { Ok(()) }
+    if present.chunks(SECTOR).any(is_zero) { blob.write_at(start, &present) } else { Ok(()) }
 }
 
 /// Writes zeros over what a file has of a range.

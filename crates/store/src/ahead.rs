@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::sync::{Arc, Weak};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use crate::known_size::KnownSize;
 use crate::{Blob, BlobMut, Buffer, Cost, ReadRequest, Suffix, Writes, forward};
@@ -186,10 +186,10 @@ impl<B: Blob> ReadAhead<B> {
             let size = self.size()?;
             if size <= (WINDOWS * self.cost.window) as u64 {
                 windows.jumps = 0;
-                windows.chosen().fill(&self.inner, 0, size as usize)?;
+                windows.chosen().fill(&self.inner, 0, size.saturate())?;
             } else if goes_on {
                 let start = at - at % self.cost.gap.max(1);
-                let left = usize::try_from(size.saturating_sub(start)).unwrap_or(usize::MAX);
+                let left = size.saturating_sub(start).saturate();
                 windows.chosen().fill(&self.inner, start, self.cost.window.min(left))?;
             }
         }
@@ -274,7 +274,8 @@ impl Window {
     fn wrote(&mut self, at: u64, from: &[u8]) {
         let (start, end) = (at.max(self.at), (at + from.len() as u64).min(self.at + self.len as u64));
         if start < end {
-            let (to, skip, len) = ((start - self.at) as usize, (start - at) as usize, (end - start) as usize);
+            let (to, skip, len) =
+                ((start - self.at).saturate(), (start - at).saturate(), (end - start).saturate());
             self.bytes.at(self.at, self.len)[to..to + len].copy_from_slice(&from[skip..skip + len]);
         }
     }

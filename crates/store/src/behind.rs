@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use crate::{Blob, BlobMut, Buffer, ReadRequest, Suffix, Writes, forward};
 
@@ -42,14 +42,15 @@ impl PendingRun {
     /// Appends a write to the run, or overwrites part of it. False if the write is not adjacent or the run is full.
     #[inline]
     fn take(&mut self, at: u64, from: &[u8]) -> bool {
-        let Some(skip) = at.checked_sub(self.at).filter(|&skip| skip <= self.len as u64) else {
+        let Some(skip) = at.checked_sub(self.at).map(ToUsize::saturate).filter(|&skip| skip <= self.len)
+        else {
             return false;
         };
-        let end = skip as usize + from.len();
+        let end = skip + from.len();
         if self.len == 0 || end > MAX_PENDING {
             return false;
         }
-        self.bytes.at(self.at, MAX_PENDING)[skip as usize..end].copy_from_slice(from);
+        self.bytes.at(self.at, MAX_PENDING)[skip..end].copy_from_slice(from);
         self.len = self.len.max(end);
         true
     }
@@ -62,15 +63,15 @@ impl PendingRun {
     /// Copies the run over bytes that were read from the blob at position `at`, of which `got` were there. Returns the number of
     /// valid bytes.
     fn over(&mut self, at: u64, got: usize, into: &mut [u8]) -> Result<usize> {
-        let behind = usize::try_from(self.end().saturating_sub(at)).unwrap_or(usize::MAX).min(into.len());
+        let behind = self.end().saturating_sub(at).at_most(into.len());
         let len = got.max(behind);
         // Bytes between the end of the blob and the run read as zero.
         into[got..len].fill(0);
         let (first, last) = (self.at.max(at), self.end().min(at + len as u64));
         if first < last {
             let run = self.bytes.again(self.at, self.len);
-            let from = &run[(first - self.at) as usize..(last - self.at) as usize];
-            into[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
+            let from = &run[(first - self.at).saturate()..(last - self.at).saturate()];
+            into[(first - at).saturate()..(last - at).saturate()].copy_from_slice(from);
         }
         Ok(len)
     }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
 use crate::{ChangeToken, Cost, forward};
 
@@ -65,7 +65,7 @@ pub trait Blob: Send + Sync {
     fn read_suffix(&self, into: &mut [u8]) -> Result<Suffix> {
         let size = self.size()?;
         let at = size.saturating_sub(into.len() as u64);
-        let len = into.len().min(usize::try_from(size).unwrap_or(usize::MAX));
+        let len = size.at_most(into.len());
         Ok(Suffix { len: self.read_at(at, &mut into[..len])?, size })
     }
 

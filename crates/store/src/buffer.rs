@@ -5,6 +5,8 @@
 //! `malloc` start 16 bytes into a page and much data of files starts at 0, so a caller's buffer meets this often; see
 //! [`reads_slowly`].
 
+use ferrocdf_bytes::ToUsize;
+
 /// Bytes that only grow.
 #[derive(Debug, Default)]
 pub struct Buffer(Vec<u8>);
@@ -17,20 +19,25 @@ fn slow(len: usize, ahead: usize) -> bool {
     len >= PAGE / 2 && (1..32).contains(&(ahead % PAGE))
 }
 
+/// Returns the bytes of a page of a file that lie before a position.
+fn in_page(at: u64) -> usize {
+    (at % PAGE as u64).saturate()
+}
+
 /// True if reading from file position `at` straight into `memory` is slow, so that a buffer in between pays.
 pub fn reads_slowly(at: u64, memory: &[u8]) -> bool {
-    slow(memory.len(), memory.as_ptr().addr().wrapping_sub(at as usize))
+    slow(memory.len(), memory.as_ptr().addr().wrapping_sub(in_page(at)))
 }
 
 /// True if writing `memory` straight to file position `at` is slow, so that a buffer in between pays.
 pub fn writes_slowly(at: u64, memory: &[u8]) -> bool {
-    slow(memory.len(), (at as usize).wrapping_sub(memory.as_ptr().addr()))
+    slow(memory.len(), in_page(at).wrapping_sub(memory.as_ptr().addr()))
 }
 
 /// Returns the file position whose page offset a buffer should have, so that both reading into it from `from` and writing it at
 /// `to` are fast.
 pub fn meeting_point(from: u64, to: u64) -> u64 {
-    if slow(PAGE, (to as usize).wrapping_sub(from as usize)) { to.wrapping_add(64) } else { from }
+    if slow(PAGE, in_page(to).wrapping_sub(in_page(from))) { to.wrapping_add(64) } else { from }
 }
 
 impl Buffer {
@@ -42,13 +49,13 @@ impl Buffer {
     /// Returns `len` bytes with any content, whose offset in their memory page is that of position `at` in its page of the file.
     pub fn at(&mut self, at: u64, len: usize) -> &mut [u8] {
         let all = self.get(len + PAGE);
-        let skip = (at as usize).wrapping_sub(all.as_ptr().addr()) % PAGE;
+        let skip = in_page(at).wrapping_sub(all.as_ptr().addr()) % PAGE;
         &mut all[skip..skip + len]
     }
 
     /// Returns the first `len` of the bytes that the last call of [`Buffer::at`] returned; `at` must be the same.
     pub fn again(&self, at: u64, len: usize) -> &[u8] {
-        let skip = (at as usize).wrapping_sub(self.0.as_ptr().addr()) % PAGE;
+        let skip = in_page(at).wrapping_sub(self.0.as_ptr().addr()) % PAGE;
         &self.0[skip..skip + len]
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use ferrocdf_bytes::{Error, Result, errno};
+use ferrocdf_bytes::{Error, Result, ToUsize, errno};
 
 use crate::os::prealloc::Preallocation;
 use crate::os::{identity, locks, positional, sync};
@@ -229,7 +229,7 @@ impl BlobMut for FileBlob {
         let is_large = from.len() >= LARGE;
         let _turn = is_large.then(|| self.large_writes.lock().unwrap_or_else(PoisonError::into_inner));
         self.preallocation.reserve(&self.file, at, from.len());
-        let first = PIECE - (at % PIECE as u64) as usize;
+        let first = PIECE - (at % PIECE as u64).saturate();
         let (first, rest) = from.split_at(first.min(from.len()));
         let mut next = at;
         for piece in std::iter::once(first).chain(rest.chunks(PIECE)) {

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
 use crate::{Blob, BlobMut, Cost, Writes};
 
@@ -102,7 +102,7 @@ impl BlobMut for MemoryBlob {
         let mut bytes = self.write();
         resize(&mut bytes, end, true)?;
         // `resize` succeeded, so the position fits in memory.
-        let at = at as usize;
+        let at = at.saturate();
         bytes[at..at + from.len()].copy_from_slice(from);
         Ok(())
     }

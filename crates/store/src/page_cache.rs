@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use crate::known_size::KnownSize;
 use crate::page_folder::{Owner, PageFolder};
@@ -146,9 +146,8 @@ impl<B: Blob> Blob for PageCache<B> {
 
     fn read_many(&self, requests: &mut [ReadRequest<'_>]) -> Result<()> {
         let size = self.size.get().unwrap_or(u64::MAX);
-        let within = |request: &mut ReadRequest<'_>| {
-            (request.into.len() as u64).min(size.saturating_sub(request.at)) as usize
-        };
+        let within =
+            |request: &mut ReadRequest<'_>| size.saturating_sub(request.at).at_most(request.into.len());
         let lens: Vec<usize> = requests.iter_mut().map(within).collect();
         let clipped = requests.iter_mut().zip(&lens);
         let mut clipped: Vec<_> =

@@ -6,13 +6,13 @@
 
 use std::path::Path;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use crate::os::identity;
 use crate::{Blob, BlobMut, Writes, forward};
 
 /// Bytes that are skipped at a time if all are zero: a multiple of the blocks of file systems.
-const RUN: usize = SkipZeros::RUN as usize;
+const RUN: usize = 64 << 10;
 
 /// True if the disk space of a file is smaller than its size by more than 64 KiB, the length of a run: less may be the work of a
 /// file system that compresses or packs small files.
@@ -32,7 +32,7 @@ pub fn skipping_zeros<T>(blob: &dyn BlobMut, skips_zeros: bool, work: impl FnOnc
 
 impl SkipZeros<'_> {
     /// Bytes of a run that is left out if all of it is zero. Runs end at multiples of this number in the blob.
-    pub const RUN: u64 = 64 << 10;
+    pub const RUN: u64 = RUN as u64;
 
     /// True if the `len` bytes from `at` on are zeros, or past the end of the blob.
     fn has_zeros(&self, at: u64, len: usize) -> Result<bool> {
@@ -58,7 +58,7 @@ impl BlobMut for SkipZeros<'_> {
         let (mut start, mut next) = (0, 0);
         while next < from.len() {
             // Runs end at multiples of their length in the file, as its blocks do.
-            let to_border = RUN - ((at + next as u64) % RUN as u64) as usize;
+            let to_border = RUN - ((at + next as u64) % RUN as u64).saturate();
             let end = from.len().min(next + to_border);
             if is_zero(&from[next..end]) && self.has_zeros(at + next as u64, end - next)? {
                 if start < next {

@@ -3,7 +3,7 @@
 mod forwarding;
 
 use crate::{BlobMut, ByteRange, Expected, Fetched, Filled, GetInto, Listing, ReadRequest, Store, Suffix};
-use ferrocdf_bytes::{Code, Error};
+use ferrocdf_bytes::{Code, Error, ToUsize};
 
 pub use forwarding::{Probe, forwards_reads, forwards_writes};
 
@@ -148,7 +148,7 @@ pub fn blob<B: BlobMut>(mut new: impl FnMut(u32) -> B) {
 }
 
 fn all<B: BlobMut>(blob: &B) -> Vec<u8> {
-    let mut bytes = vec![0; blob.size().unwrap() as usize];
+    let mut bytes = vec![0; blob.size().unwrap().saturate()];
     blob.read_exact_at(0, &mut bytes).unwrap();
     bytes
 }

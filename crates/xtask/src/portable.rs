@@ -113,7 +113,7 @@ fn compiler(folder: &Path) -> Result<PathBuf, String> {
     std::fs::create_dir_all(folder).map_err(text)?;
     let others = TARGETS.map(|target| target.debian);
     let lists = source::Lists::fetch(folder, "deb", &source::site()?, "sid", &others)?;
-    let mut packages = vec!["rustc".to_string(), "libstd-rust-dev".to_string()];
+    let mut packages = ["rustc", "libstd-rust-dev", "libstd-rust-dev-wasm32"].map(str::to_string).to_vec();
     packages.extend(others.map(|other| format!("libstd-rust-dev:{other}")));
     // The compiler is a library; its name has the version.
     let library = |name: &String| name.starts_with("lib") || name.starts_with("zlib");

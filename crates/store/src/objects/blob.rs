@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_bytes::{Code, Error, Result, errno};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize, errno};
 
 use super::{ByteRange, Filled, GetInto, Store, Version};
 use crate::{Blob, ChangeToken, Cost, ReadRequest, Suffix};
@@ -76,7 +76,7 @@ impl ObjectBlob {
     /// Returns the length of a read, which ends where the object is known to end.
     fn len(&self, at: u64, len: usize) -> usize {
         let end = self.known_size().unwrap_or(u64::MAX);
-        end.saturating_sub(at).min(len as u64) as usize
+        end.saturating_sub(at).at_most(len)
     }
 }
 
@@ -92,7 +92,7 @@ impl Blob for ObjectBlob {
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
         match self.len(at, into.len()) as u64 {
             0 => Ok(0),
-            len => self.get(ByteRange::Bounded { start: at, len }, into).map(|found| found.len as usize),
+            len => self.get(ByteRange::Bounded { start: at, len }, into).map(|found| found.len.saturate()),
         }
     }
 
@@ -114,7 +114,7 @@ impl Blob for ObjectBlob {
             return Err(Error::new(Code::EINTERNAL, what));
         }
         for ((request, len), answer) in wanted.iter().zip(lengths).zip(answers) {
-            *len = self.check(answer, request.range(), forgets)?.len as usize;
+            *len = self.check(answer, request.range(), forgets)?.len.saturate();
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl Blob for ObjectBlob {
             return Ok(Suffix { len: 0, size: self.size()? });
         }
         let found = self.get(ByteRange::Suffix(into.len() as u64), into)?;
-        Ok(Suffix { len: found.len as usize, size: found.total })
+        Ok(Suffix { len: found.len.saturate(), size: found.total })
     }
 
     fn name(&self) -> String {

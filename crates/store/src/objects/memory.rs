@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key, list_in};
 use crate::Cost;
@@ -45,7 +45,7 @@ impl Store for MemoryStore {
         Ok(self.read().get(key).map(|object| {
             let total = object.bytes.len() as u64;
             let (start, end) = range.within(total);
-            let bytes = object.bytes[start as usize..end as usize].to_vec();
+            let bytes = object.bytes[start.saturate()..end.saturate()].to_vec();
             Fetched { bytes, start, total, version: object.version.clone() }
         }))
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::ops::Bound;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
 use crate::{Blob, Cost};
 
@@ -85,7 +85,7 @@ pub trait Store: Debug + Send + Sync {
     /// Those of the blob and of the store. An object that was there stays as it was.
     fn put_blob(&self, key: &str, blob: &dyn Blob) -> Result<Version> {
         check_key(key)?;
-        let size = usize::try_from(blob.size()?).unwrap_or(usize::MAX);
+        let size = blob.size()?.saturate();
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| {
             Error::new(Code::ENOMEM, format!("{}/{key}: no memory for its {size} bytes", self.name()))

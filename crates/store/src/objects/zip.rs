@@ -10,7 +10,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
 use super::zip_write::{Pieces, ZipWriter};
 use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key, list_in};
@@ -213,8 +213,8 @@ impl ZipStore {
         let bytes = match member.is_deflated {
             true => {
                 let mut bytes = inflate(member, &bytes)?;
-                bytes.truncate(end as usize);
-                bytes.drain(..start as usize);
+                bytes.truncate(end.saturate());
+                bytes.drain(..start.saturate());
                 bytes
             }
             false => bytes,
@@ -348,7 +348,7 @@ impl Directory {
         let comment = tail[at + END_LEN..].to_vec();
         let at = begin + shift;
         let bytes = match at.checked_sub(first) {
-            Some(at) => tail[at as usize..][..len as usize].to_vec(),
+            Some(at) => tail[at.saturate()..][..len.saturate()].to_vec(),
             None => {
                 let mut bytes = zeros(len)?;
                 blob.read_exact_at(at, &mut bytes)?;

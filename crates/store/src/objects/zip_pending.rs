@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
 use super::nameless::folder_of;
 use super::steps::step;
@@ -75,10 +75,10 @@ impl PendingFile {
         let size = from.size()?;
         self.add(size, version, |at| {
             let (mut crc, mut next) = (libdeflater::Crc::new(), at);
-            let mut piece = vec![0; PIECE.min(usize::try_from(size).unwrap_or(PIECE))];
+            let mut piece = vec![0; size.at_most(PIECE)];
             let mut done = 0;
             while done < size {
-                let len = piece.len().min(usize::try_from(size - done).unwrap_or(usize::MAX));
+                let len = (size - done).at_most(piece.len());
                 from.read_exact_at(done, &mut piece[..len])?;
                 crc.update(&piece[..len]);
                 self.blob.write_at(next, &piece[..len])?;

@@ -2,7 +2,7 @@
 //!
 //! Members are copied in pieces: a large one takes no more memory than a small one.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
 use super::steps::step;
 use super::zip::{
@@ -76,7 +76,7 @@ impl<'b> Pieces<'b> {
     ) -> Result<()> {
         let mut done = 0;
         while done < len {
-            let bytes = self.read(at + done, (len - done).min(PIECE as u64) as usize)?;
+            let bytes = self.read(at + done, (len - done).at_most(PIECE))?;
             each(bytes)?;
             done += bytes.len() as u64;
         }

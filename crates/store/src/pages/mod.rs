@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use crate::ReadRequest;
 pub(crate) use budget::{Budget, PROCESS};
@@ -293,7 +293,7 @@ impl Pages {
     fn begin(&self, requests: &mut Vec<&mut ReadRequest<'_>>, own: &[Arc<PageRun>], end: u64) -> Load<'_> {
         let mut state = self.shared.lock();
         requests.retain_mut(|request| {
-            request.len = (request.into.len() as u64).min(end.saturating_sub(request.at)) as usize;
+            request.len = end.saturating_sub(request.at).at_most(request.into.len());
             !state.copy(request.at, &mut request.into[..request.len], own, self.shared.budget)
         });
         state.loads += 1;
@@ -366,9 +366,9 @@ impl Pages {
                 Some((at, bytes))
                     if *at + bytes.len() as u64 == from && to - *at <= self.sizes.request as u64 =>
                 {
-                    bytes.resize((to - *at) as usize, 0);
+                    bytes.resize((to - *at).saturate(), 0);
                 }
-                _ => merged.push((from, vec![0; (to - from) as usize])),
+                _ => merged.push((from, vec![0; (to - from).saturate()])),
             }
         }
         let mut requests: Vec<_> =
@@ -383,11 +383,11 @@ impl Pages {
         let ends = requests.iter().filter(is_short).map(|request| request.at + request.len as u64);
         let end = ends.min().unwrap_or(u64::MAX);
         for request in direct {
-            request.len = (request.into.len() as u64).min(end.saturating_sub(request.at)) as usize;
+            request.len = end.saturating_sub(request.at).at_most(request.into.len());
         }
         let mut runs = Vec::new();
         for (at, mut bytes) in merged {
-            bytes.truncate(usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX));
+            bytes.truncate(end.saturating_sub(at).saturate());
             if bytes.len() <= self.sizes.window {
                 runs.extend((!bytes.is_empty()).then(|| Arc::new(PageRun { at, bytes })));
                 continue;
@@ -428,7 +428,7 @@ impl Pages {
 fn missing<'a>(request: &'a mut ReadRequest<'_>, kept: &[Arc<PageRun>]) -> Vec<ReadRequest<'a>> {
     let (mut at, mut rest, mut missing) = (request.at, &mut *request.into, Vec::new());
     for run in kept {
-        let (before, behind) = rest.split_at_mut(run.at.saturating_sub(at) as usize);
+        let (before, behind) = rest.split_at_mut(run.at.saturating_sub(at).saturate());
         if !before.is_empty() {
             missing.push(ReadRequest::new(at, before));
         }

@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::Rng;
 use crate::{Blob, BlobMut, Writes, forward};
@@ -96,7 +96,7 @@ impl<B: BlobMut> BlobMut for Recording<B> {
     fn replace(&self, write: &mut Writes<'_>) -> Result<bool> {
         let done = self.inner.replace(write)?;
         if done {
-            let mut bytes = vec![0; self.inner.size()? as usize];
+            let mut bytes = vec![0; self.inner.size()?.to_usize("bytes")?];
             self.inner.read_exact_at(0, &mut bytes)?;
             self.note(Event::Replace(bytes));
         }
@@ -109,13 +109,13 @@ fn apply(bytes: &mut Vec<u8>, event: &Event, keep: usize) {
     match event {
         Event::Write(at, from) => {
             let from = &from[..keep.min(from.len())];
-            let end = *at as usize + from.len();
+            let end = at.saturate() + from.len();
             if bytes.len() < end {
                 bytes.resize(end, 0);
             }
-            bytes[*at as usize..end].copy_from_slice(from);
+            bytes[at.saturate()..end].copy_from_slice(from);
         }
-        Event::Size(size) => bytes.resize(*size as usize, 0),
+        Event::Size(size) => bytes.resize(size.saturate(), 0),
         Event::Replace(all) => bytes.clone_from(all),
         Event::Barrier | Event::Mark => {}
     }

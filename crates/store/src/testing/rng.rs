@@ -1,5 +1,7 @@
 //! A small generator of pseudorandom numbers, the same in each run.
 
+use ferrocdf_bytes::ToUsize;
+
 /// SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
@@ -26,7 +28,7 @@ impl Rng {
 
     /// Returns a position in a list of this length.
     pub fn index(&mut self, len: usize) -> usize {
-        self.below(len as u64) as usize
+        self.below(len as u64).saturate()
     }
 
     /// True once in `times`.
