@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, count_in_box};
-use ferrocdf_bytes::{Context, Result};
+use ferrocdf_bytes::{Context, Result, ToUsize};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{Blob, ReadRequest, forward, read_parts};
 
@@ -283,11 +283,11 @@ impl Index {
             Some((*reference, at, len))
         };
         let ranges: Vec<(u16, u64, u64)> = batch.iter().filter_map(range).collect();
-        const HEADER: usize = special::HEADER as usize;
+        const HEADER: usize = special::HEADER;
         let mut bytes = vec![0; ranges.len().saturating_mul(HEADER)];
         let mut requests = Vec::with_capacity(ranges.len());
         for (&(_, at, len), into) in ranges.iter().zip(bytes.chunks_mut(HEADER)) {
-            let len = usize::try_from(len).unwrap_or(usize::MAX).min(HEADER);
+            let len = len.at_most(HEADER);
             requests.push(ReadRequest::new(at, &mut into[..len]));
         }
         if self.file.read_many(&mut requests).is_err() {
@@ -322,7 +322,7 @@ impl Index {
                 Some(_) => Err(bad("it has no compression header")),
             };
         }
-        let bytes = self.file.bytes_at(at, len.min(special::HEADER))?;
+        let bytes = self.file.bytes_at(at, len.min(special::HEADER as u64))?;
         compressed_pieces(&self.file, self.data_of(at, &bytes)?)
     }
 

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use ferrocdf_bytes::{Code, Coder, Error, Record, Result};
+use ferrocdf_bytes::{Code, Coder, Error, Record, Result, ToUsize};
 use ferrocdf_store::{Blob, ReadRequest};
 
 use crate::budget;
@@ -246,7 +246,7 @@ impl<'a> FileWindows<'a> {
 
     /// Returns `len` bytes from position `at` on, fewer only at the end of the file.
     fn get(&mut self, at: u64, len: u64) -> Result<&[u8]> {
-        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let len = len.saturate();
         if self.from(at).len() < len {
             self.load(at, len as u64)?;
         }
@@ -257,7 +257,7 @@ impl<'a> FileWindows<'a> {
     /// Returns the bytes from position `at` to the end of the window that has most of them. There are few windows, and some lie in others.
     fn from(&self, at: u64) -> &[u8] {
         let rest = |(start, window): (&u64, &'_ Vec<u8>)| {
-            let skip = usize::try_from(at.saturating_sub(*start)).unwrap_or(usize::MAX);
+            let skip = at.saturating_sub(*start).saturate();
             window.len().saturating_sub(skip)
         };
         let best = self.windows.range(..=at).max_by_key(|&window| rest(window));
@@ -301,7 +301,7 @@ impl<'a> FileWindows<'a> {
             true => self.windows.clear(),
             false => self.make_room(size),
         }
-        let buffer = |&(_, len): &(u64, u64)| vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        let buffer = |&(_, len): &(u64, u64)| vec![0; len.saturate()];
         let mut buffers: Vec<Vec<u8>> = ranges.iter().map(buffer).collect();
         let mut requests = vec![];
         for (&(at, _), bytes) in ranges.iter().zip(&mut buffers) {

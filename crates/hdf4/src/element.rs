@@ -54,7 +54,7 @@ impl Element {
             return Ok(Element { len, storage: Storage::Pieces(vec![Piece::at(at, len)]) });
         }
         let place = || format!("special element at byte {at}");
-        let bytes = file.bytes_at(at, len.min(special::HEADER)).at(place)?;
+        let bytes = file.bytes_at(at, len.min(special::HEADER as u64)).at(place)?;
         let code = decode(Special::default(), "special element", at, &bytes)?.code;
         match code {
             special::LINKED => {
@@ -194,7 +194,7 @@ fn stored_pieces(file: &File, reference: u16) -> Result<Vec<Piece>> {
         (_, None) => Ok(vec![]),
         (false, Some((at, len))) => Ok(vec![Piece::at(at, len)]),
         (true, Some((at, len))) => {
-            let bytes = file.bytes_at(at, len.min(special::HEADER))?;
+            let bytes = file.bytes_at(at, len.min(special::HEADER as u64))?;
             let header = decode(Linked::default(), "linked-block element", at, &bytes)?;
             match (header.code, linked(file, (tags::COMPRESSED, reference), header)) {
                 (special::LINKED, Ok(Element { storage: Storage::Pieces(pieces), .. })) => Ok(pieces),

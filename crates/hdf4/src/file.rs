@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Context, Result};
+use ferrocdf_bytes::{Context, Result, ToUsize};
 use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{Blob, InRounds, ReadRequest, read_in_rounds};
 
@@ -174,7 +174,7 @@ impl File {
             Storage::Compressed { compression, pieces } => {
                 let encoded = self.bytes_of_pieces(pieces)?;
                 let chain = Chain::new(compression.steps.clone(), self.codecs());
-                let len = element.len as usize;
+                let len = element.len.to_usize("decoded bytes")?;
                 chain.check_size(0, encoded.len(), len)?;
                 let mut decoded = vec![0; len];
                 chain.decode(0, &encoded, &mut decoded)?;
@@ -200,7 +200,7 @@ impl File {
             return Err(bad(format!("an element of {len} bytes in a file of {size}")));
         }
         let blob = PieceBlob::new(self.0.metadata.clone(), pieces, len, Arc::default());
-        let mut bytes = vec![0; len as usize];
+        let mut bytes = vec![0; len.to_usize("bytes of an element")?];
         let got = blob.read_at(0, &mut bytes)?;
         bytes.truncate(got);
         Ok(bytes)
@@ -276,7 +276,7 @@ fn bytes_at(blob: &dyn Blob, at: u64, len: u64) -> Result<Vec<u8>> {
         }
         _ => len.min(blob.size()?.saturating_sub(at)),
     };
-    let mut bytes = vec![0; len as usize];
+    let mut bytes = vec![0; len.to_usize("bytes of a structure")?];
     let got = blob.read_at(at, &mut bytes)?;
     bytes.truncate(got);
     Ok(bytes)

@@ -1,6 +1,6 @@
 //! A slow file, some bytes of which are in memory.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, InRounds, ReadRequest, forward, read_parts};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl KeptBlob {
     /// Fills a buffer from the kept bytes; false if they do not have all of it.
     fn fill(&self, at: u64, into: &mut [u8]) -> bool {
         let Some((start, bytes)) = self.kept.range(..=at).next_back() else { return false };
-        let skip = usize::try_from(at - start).unwrap_or(usize::MAX);
+        let skip = (at - start).saturate();
         let Some(bytes) = bytes.get(skip..).and_then(|rest| rest.get(..into.len())) else {
             return false;
         };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_store::{Blob, Cost, ReadRequest, read_parts};
 
 /// Where a run of bytes is.
@@ -107,7 +107,9 @@ impl PieceBlob {
     /// Fills bytes from position `at` on that were never written.
     fn fill(&self, at: u64, into: &mut [u8]) {
         let Some(skip) = at.checked_rem(self.fill.len() as u64) else { return into.fill(0) };
-        into.iter_mut().zip(self.fill.iter().cycle().skip(skip as usize)).for_each(|(to, from)| *to = *from);
+        into.iter_mut()
+            .zip(self.fill.iter().cycle().skip(skip.saturate()))
+            .for_each(|(to, from)| *to = *from);
     }
 
     /// Splits a read at the borders of pieces, as [`read_parts`](ferrocdf_store::read_parts) wants it. Returns the number of its bytes.
@@ -132,7 +134,7 @@ impl PieceBlob {
                 return Ok(());
             };
             let skip = position.saturating_sub(*start);
-            let left = usize::try_from(piece.len.saturating_sub(skip)).unwrap_or(usize::MAX);
+            let left = piece.len.saturating_sub(skip).saturate();
             let (part, rest) = into.split_at_mut(left.min(into.len()));
             let part_len = part.len() as u64;
             match piece.place {
@@ -157,7 +159,7 @@ impl PieceBlob {
 
     /// Returns how many bytes from position `at` on a request of `len` bytes gets.
     fn available(&self, at: u64, len: usize) -> usize {
-        len.min(usize::try_from(self.size.saturating_sub(at)).unwrap_or(usize::MAX))
+        self.size.saturating_sub(at).at_most(len)
     }
 
     /// Checks that a read from position `at` on has all bytes that [`split`](PieceBlob::split) promised.

@@ -14,7 +14,7 @@ pub const COMPRESSED: u64 = 3;
 pub const CHUNKED: u64 = 5;
 
 /// Bytes of the largest header without text and without chunks: a compressed element with szip.
-pub const HEADER: u64 = 64;
+pub const HEADER: usize = 64;
 
 /// The code that begins the header of a special element.
 #[derive(Debug, Default)]

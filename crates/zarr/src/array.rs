@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferrocdf_array::{Array, Chunks, ElementDecoder, Kind, Layout, PastEnd, Stored};
-use ferrocdf_bytes::{Order, Result};
+use ferrocdf_bytes::{Order, Result, ToUsize};
 use ferrocdf_codec::{
     ArrayInfo, Chain, ChunkInfo, Codecs, DatasetInfo, ElementType, FilterId, NumberKind, NumberType, Step,
 };
@@ -260,7 +260,7 @@ impl ArrayMetadata {
 
     /// Returns the chain of these filters for chunks of the array.
     pub(crate) fn chain_of(&self, steps: Vec<Step>, codecs: &Codecs) -> Result<Chain> {
-        let shape = self.inner_chunk_shape().iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX));
+        let shape = self.inner_chunk_shape().iter().map(|&len| len.saturate());
         Ok(match self.element.data_type.size() {
             Some(element_size) => {
                 let chunk = ChunkInfo { element_size, number: self.element.number(), shape: shape.collect() };

@@ -3,7 +3,7 @@
 //! Three kinds of codecs change what a chunk is, and are no filters: `bytes`, which says the byte order of the elements; codecs of
 //! elements without a fixed size, such as `vlen-utf8`; and `sharding_indexed`, which says where chunks lie.
 
-use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_bytes::{Code, Error, Order, Result, ToUsize};
 use ferrocdf_codec::{ChunkInfo, Codecs, FilterId, Step};
 
 use crate::data_type::{DataType, Element};
@@ -53,14 +53,14 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Returns the number of chunks in a shard.
-    pub fn chunks(&self) -> u64 {
-        self.counts.iter().product()
+    /// Returns the number of chunks in a shard, at most `MAX_CHUNKS`.
+    pub fn chunks(&self) -> usize {
+        self.counts.iter().product::<u64>().saturate()
     }
 
     /// Returns the description of the index as a chunk: two numbers of 8 bytes for each chunk.
     pub fn index_info(&self) -> ChunkInfo {
-        ChunkInfo { element_size: 8, number: None, shape: vec![self.chunks() as usize, 2] }
+        ChunkInfo { element_size: 8, number: None, shape: vec![self.chunks(), 2] }
     }
 }
 
@@ -327,7 +327,7 @@ fn transpose_order(configuration: &Json, rank: usize) -> Result<Vec<usize>> {
                 )));
             }
         }
-        dims.push(dim as usize);
+        dims.push(dim.saturate());
     }
     match dims.len() == rank {
         true => Ok(dims),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ferrocdf_array::{ChunkLocation, ChunkObjects, Selection};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::{Chain, Codecs, FilterId, Step};
 use ferrocdf_store::{ByteRange, Store, Version};
 
@@ -89,7 +89,7 @@ impl Elements {
     /// # Errors
     /// Those of the store; `NC_EHDFERR` for chunks that are damaged; `NC_ENOMEM` for more elements than fit in memory.
     pub fn read(&self, sel: &Selection) -> Result<Vec<Option<Box<[u8]>>>> {
-        let count = sel.elements().and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
+        let count = sel.elements().map_or(usize::MAX, ToUsize::saturate);
         let mut all = vec![];
         if all.try_reserve_exact(count).is_err() {
             return Err(Error::new(Code::ENOMEM, format!("no memory for {count} elements")));
@@ -110,7 +110,7 @@ impl Elements {
             (chunk[dim], within[dim]) = (index / self.chunk_shape[dim], index % self.chunk_shape[dim]);
         }
         let at = self.order.iter().fold(0, |at, &dim| at * self.chunk_shape[dim] + within[dim]);
-        (chunk, at as usize)
+        (chunk, at.saturate())
     }
 
     fn read_piece(&self, sel: &Selection, count: usize, all: &mut Vec<Option<Box<[u8]>>>) -> Result<()> {
@@ -192,7 +192,7 @@ impl Elements {
         let elements = match self.form {
             ElementForm::WithSizes => with_sizes(&bytes),
             ElementForm::Json => json_elements(&bytes, self.chunk_shape.len()),
-            ElementForm::Fixed(0) => Ok(vec![Box::default(); count as usize]),
+            ElementForm::Fixed(0) => Ok(vec![Box::default(); count.to_usize("elements")?]),
             ElementForm::Fixed(size) if bytes.len() % size > 0 => {
                 Err(damaged(&format!("the chunk has {} bytes, which are no elements of {size}", bytes.len())))
             }

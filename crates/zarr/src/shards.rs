@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, ChunkObjects};
-use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_bytes::{Code, Error, Order, Result, ToUsize};
 use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{ByteRange, Fetched, Store};
 
@@ -70,7 +70,12 @@ impl StoredChunks {
                 *chunks = chunks.saturating_mul(*count);
             }
             let (chain, index_len) = index_chain(shards, codecs)?;
-            levels.push(Level { shards: shards.clone(), chain, index_len, chunks: chunks.clone() });
+            levels.push(Level {
+                shards: shards.clone(),
+                chain,
+                index_len: index_len as u64,
+                chunks: chunks.clone(),
+            });
         }
         levels.reverse();
         Ok(StoredChunks { store, path, keys, grid, levels, kept: Kept::new(MAX_KEPT) })
@@ -93,7 +98,7 @@ impl StoredChunks {
             let (count, chunks) = (shards.counts[dim], chunks[dim]);
             number * count + chunk[dim] % chunks / (chunks / count)
         });
-        let numbers = index.as_ref()?.get(2 * number as usize..2 * number as usize + 2)?;
+        let numbers = index.as_ref()?.chunks_exact(2).nth(number.saturate())?;
         (numbers[0] != MISSING || numbers[1] != MISSING).then_some((numbers[0], numbers[1]))
     }
 
@@ -179,11 +184,11 @@ impl StoredChunks {
 ///
 /// # Errors
 /// Those of the filters; `NC_EZARRMETA` if they compress.
-pub(crate) fn index_chain(shards: &Shards, codecs: &Codecs) -> Result<(Chain, u64)> {
+pub(crate) fn index_chain(shards: &Shards, codecs: &Codecs) -> Result<(Chain, usize)> {
     let chain = Chain::for_chunks(shards.index_steps.clone(), shards.index_info(), codecs);
-    let len = chain.fixed_encoded_len(shards.chunks() as usize * 16)?;
+    let len = chain.fixed_encoded_len(shards.chunks() * 16)?;
     let len = len.ok_or_else(|| invalid("the codecs of an index must not compress"))?;
-    Ok((chain, len as u64))
+    Ok((chain, len))
 }
 
 /// The bytes of an object that are a shard.
@@ -196,7 +201,7 @@ impl Shard {
     /// Decodes and checks an encoded index. Returns the positions in the object and the lengths of the chunks, two numbers for each, both
     /// [`MISSING`] for one that is missing.
     pub(crate) fn locations(&self, shards: &Shards, chain: &Chain, encoded: &[u8]) -> Result<Vec<u64>> {
-        let mut bytes = vec![0; shards.chunks() as usize * 16];
+        let mut bytes = vec![0; shards.chunks() * 16];
         chain.decode(0, encoded, &mut bytes).map_err(|error| error.at("index of the shard"))?;
         let number = |bytes: &[u8; 8]| match shards.index_order {
             Order::Little => u64::from_le_bytes(*bytes),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{ByteRange, Cost, Expected, Fetched, Listing, Store, Version};
 
@@ -70,7 +70,7 @@ impl Store for WholeObjects {
             Some(Ok(Some((bytes, version)))) => {
                 let total = bytes.len() as u64;
                 let (start, end) = range.within(total);
-                let bytes = bytes[start as usize..end as usize].to_vec();
+                let bytes = bytes[start.saturate()..end.saturate()].to_vec();
                 Ok(Some(Fetched { bytes, start, total, version: version.clone() }))
             }
             Some(Ok(None)) | None => Ok(None),

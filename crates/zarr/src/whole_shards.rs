@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ferrocdf_array::{Array, In, Kind, Out, Selection, Stored, map_parallel, read, write};
-use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_bytes::{Code, Error, Order, Result, ToUsize};
 use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{BorrowedBlob, ByteRange, Cost, Expected, Fetched, Listing, MemoryBlob, Store, Version};
 
@@ -56,9 +56,9 @@ impl ShardFormat {
                 format!("shards of shape {shard_shape:?}, of more than {MAX_SHARD} bytes, are only read");
             return Err(Error::new(Code::EPERM, what));
         }
-        let elements = shards.chunk_shape.iter().product::<u64>() as usize;
+        let elements = shards.chunk_shape.iter().product::<u64>().to_usize("elements of a chunk")?;
         let empty = if fill.is_empty() { vec![0; elements * size] } else { fill.repeat(elements) };
-        Ok(ShardFormat { shards, chain, index_chain, index_len: index_len as usize, array, empty })
+        Ok(ShardFormat { shards, chain, index_chain, index_len, array, empty })
     }
 
     /// Returns the elements of each chunk of a shard, in the order of the index.
@@ -75,7 +75,7 @@ impl ShardFormat {
             let count: Vec<u64> = chunk_shape.iter().copied().chain([size]).collect();
             Selection::slab(&start, &count)
         };
-        (0..self.shards.chunks()).map(selection).collect()
+        (0..self.shards.chunks() as u64).map(selection).collect()
     }
 
     /// Returns the number of chunks that are encoded or decoded together.
@@ -88,7 +88,7 @@ impl ShardFormat {
     fn encode(&self, elements: &[u8], keeps_empty: bool) -> Result<Vec<u8>> {
         let index_first = self.shards.index_first;
         // Room for chunks that codecs make hardly longer, since growing would copy the shard.
-        let chunks = self.shards.chunks() as usize;
+        let chunks = self.shards.chunks();
         let mut object = Vec::with_capacity(elements.len() + self.index_len + chunks * SLACK);
         object.resize(if index_first { self.index_len } else { 0 }, 0);
         let mut index = Vec::with_capacity(chunks * 16);
@@ -130,7 +130,7 @@ impl ShardFormat {
     /// Decodes an object to the elements of a shard, its chunks in parallel. Their elements are put into the shard by one thread, since a write
     /// of rows that lie close together covers what is between them.
     fn decode(&self, object: &[u8]) -> Result<Vec<u8>> {
-        let size = self.array.shape.iter().product::<u64>() as usize;
+        let size = self.array.shape.iter().product::<u64>().to_usize("bytes of a shard")?;
         let elements = MemoryBlob::new(vec![0; size]);
         let Some(first) = object.len().checked_sub(self.index_len) else {
             let what = format!("the shard has {} bytes, its index {}", object.len(), self.index_len);
@@ -143,7 +143,7 @@ impl ShardFormat {
             [MISSING, MISSING] => Ok(None),
             [at, len] => {
                 let mut chunk = vec![0; self.empty.len()];
-                self.chain.decode(0, &object[at as usize..(at + len) as usize], &mut chunk)?;
+                self.chain.decode(0, &object[at.saturate()..(at + len).saturate()], &mut chunk)?;
                 Ok(Some(chunk))
             }
         };
@@ -183,8 +183,8 @@ impl WholeShards {
         let mut bytes = self.format.decode(&bytes).map_err(|error| error.at(key))?;
         let total = bytes.len() as u64;
         let (start, end) = range.within(total);
-        bytes.truncate(end as usize);
-        bytes.drain(..start as usize);
+        bytes.truncate(end.saturate());
+        bytes.drain(..start.saturate());
         Ok(Some(Fetched { bytes, start, total, version }))
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ferrocdf_array::{
     Array, Changes, ChunkBatch, ChunkIndex, ChunkLocation, ChunkObjects, ChunkStore, Chunks, map_parallel,
 };
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::{Chain, Codecs};
 use ferrocdf_store::{BlobMut, Expected, MemoryBlob, Store, Version};
 
@@ -233,7 +233,7 @@ impl WrittenChunks {
     /// Stores a chunk of which a part was changed, after a conditional put has found that its object is not as expected.
     #[cold]
     fn resolve(&self, chunk: &[u64], encoded: &[u8], changes: &Changes) -> Result<Resolved> {
-        let size = self.elements as usize * self.element_size;
+        let size = self.elements.saturate() * self.element_size;
         let mut ours = vec![];
         let merge = |found: Option<&[u8]>| {
             if ours.is_empty() {
@@ -242,7 +242,7 @@ impl WrittenChunks {
             }
             let mut merged = match self.fill.is_empty() {
                 true => vec![0; size],
-                false => self.fill.repeat(self.elements as usize),
+                false => self.fill.repeat(self.elements.saturate()),
             };
             found.map_or(Ok(()), |found| self.chain.decode(0, found, &mut merged))?;
             changes.copy(&ours, &mut merged, self.element_size);
@@ -305,7 +305,7 @@ fn with_bytes<R>(batch: &dyn ChunkBatch, number: usize, work: impl FnOnce(&[u8])
     match batch.borrow(number..number + 1) {
         Some(bytes) => work(bytes),
         None => {
-            let mut bytes = vec![0; batch.encoded_len(number) as usize];
+            let mut bytes = vec![0; batch.encoded_len(number).to_usize("encoded bytes")?];
             batch.copy_to(number, &mut bytes)?;
             work(&bytes)
         }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ferrocdf_array::{ChunkObjects, Selection};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Expected, Store, Version};
 
@@ -262,7 +262,7 @@ impl WrittenElements {
         let stored = wanted.iter().filter(|chunk| self.options.may_be_stored(chunk));
         let mut found: HashMap<Vec<u64>, Chunk> = stored.map(|chunk| ((*chunk).clone(), None)).collect();
         self.elements.fetch(&mut found)?;
-        let count = self.elements.chunk_shape.iter().product::<u64>() as usize;
+        let count = self.elements.chunk_shape.iter().product::<u64>().to_usize("elements of a chunk")?;
         for chunk in wanted {
             let (elements, base) = match found.remove(chunk).flatten() {
                 Some(chunk) => {

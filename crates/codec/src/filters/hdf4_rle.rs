@@ -1,7 +1,7 @@
 //! HDF4 run-length encoding: a byte with the upper bit set is a run of the next byte, three times or more; another byte says how many
 //! bytes follow as they are (`crle.c` of HDF4).
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use crate::filter::{SliceCodec, boxed, corrupt};
 use crate::identity::FilterId;
@@ -95,7 +95,7 @@ impl StreamDecoder for Runs {
                 break;
             }
         }
-        let written = (self.decoded - before) as usize;
+        let written = (self.decoded - before).saturate();
         Ok(Progress { taken: encoded.len() - from.len(), written, is_end: false })
     }
 

@@ -4,7 +4,7 @@
 //! The parameter is the number of trees, which take turns. A tree has 256 inner nodes, of which 0 is the root, and 256 leaves. Each byte
 //! moves its leaf half way up.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::bits::{BitReader, BitWriter};
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
@@ -114,7 +114,7 @@ impl Walk {
     fn leaf(&self, bits: &mut BitReader<'_>) -> Option<u8> {
         let mut node = 0;
         while node < LEAVES {
-            node = usize::from(self.trees[self.next].children[node][bits.read_word(1)? as usize]);
+            node = usize::from(self.trees[self.next].children[node][bits.read_word(1)?.saturate()]);
         }
         Some((node - LEAVES) as u8)
     }

@@ -3,7 +3,7 @@
 //! The parameters are option bits, pixels per block, bits per pixel, pixels per scanline, and the number of pixels. Files of libraries
 //! from 4.2r1 on have the option "revision 2": a byte before the stream says whether it is compressed, and four bytes how long it is.
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Error, Result, ToUsize};
 
 use super::bits::BitReader;
 use super::szip::Szip;
@@ -96,8 +96,8 @@ impl Lines {
         let Some(mut bits) = BitReader::from_bit(encoded, self.bit) else { return Ok(done) };
         let mut samples = vec![];
         while done.written < to.len() && self.left > 0 {
-            let len = (self.codec.szip.line_len() as u64).min(self.left);
-            self.line.resize(len as usize, 0);
+            let len = self.left.at_most(self.codec.szip.line_len());
+            self.line.resize(len, 0);
             self.from = self.line.len();
             match self.codec.szip.read_line(&mut bits, &mut samples, &mut self.line) {
                 Ok(()) => {}
@@ -105,7 +105,7 @@ impl Lines {
                 // The line may go on behind these bytes.
                 Err(_) => break,
             }
-            (self.left, self.from) = (self.left - len, 0);
+            (self.left, self.from) = (self.left - len as u64, 0);
             (done.taken, self.bit) = bits.position(encoded);
             done.written += self.write_line(&mut to[done.written..]);
         }
@@ -121,13 +121,13 @@ impl StreamDecoder for Lines {
                 Ok(Progress { taken, ..Progress::default() })
             }
             Part::Plain(left) => {
-                let amount = left.min(encoded.len() as u64).min(decoded.len() as u64) as usize;
+                let amount = left.at_most(encoded.len()).min(decoded.len());
                 decoded[..amount].copy_from_slice(&encoded[..amount]);
                 self.part = Part::Plain(left - amount as u64);
                 Ok(Progress { taken: amount, written: amount, is_end: left == amount as u64 })
             }
             Part::Coded(left) => {
-                let available = left.min(encoded.len() as u64) as usize;
+                let available = left.at_most(encoded.len());
                 let is_last = is_last || available as u64 == left;
                 let done = self.decode_lines(&encoded[..available], is_last, decoded)?;
                 if left != u64::MAX {

@@ -5,7 +5,7 @@
 //! preorder. The constructor parses it into [`Type`]s and checks all sizes. Every element has the same number of bits, so
 //! the decoder checks the length of the encoded bytes before it reads the first element.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::bits::{BitReader, BitWriter, read_number, write_number};
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
@@ -239,14 +239,14 @@ impl SliceCodec for Nbit {
         let mut bits = BitWriter::new(encoded);
         decoded.chunks_exact(element.size).for_each(|from| element.write(from, &mut bits));
         bits.finish();
-        encoded.resize(self.compressed_len(element) as usize, 0);
+        encoded.resize(self.compressed_len(element).to_usize("encoded bytes")?, 0);
         Ok(Some(()))
     }
 
     fn max_decoded_len(&self, encoded: usize) -> usize {
         let Some(element) = &self.element else { return encoded };
         let elements = (encoded as u64).saturating_mul(8) / element.bits;
-        usize::try_from(elements).unwrap_or(usize::MAX).min(self.count).saturating_mul(element.size)
+        elements.at_most(self.count).saturating_mul(element.size)
     }
 
     fn encoded_len(&self, decoded: usize) -> Option<usize> {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Error, Result, ToUsize};
 use ferrocdf_codec::{Progress, StreamDecoder};
 use ferrocdf_store::{Blob, ReadRequest};
 
@@ -102,7 +102,7 @@ impl Cursor {
         let end = self.encoded.saturating_add(have as u64);
         // A decoder that wants more at once gets twice as much each time, so that it sees no byte often.
         let more = self.window.max(have as u64).min(source.len.saturating_sub(end));
-        self.input.resize(have.saturating_add(more as usize), 0);
+        self.input.resize(have.saturating_add(more.saturate()), 0);
         source.read(end, &mut self.input[have..])?;
         if !source.blob.cost().is_near() {
             self.window = self.window.saturating_mul(2).min(FAR);

@@ -12,7 +12,7 @@ mod windows;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use ferrocdf_bytes::{Context, Result};
+use ferrocdf_bytes::{Context, Result, ToUsize};
 use ferrocdf_codec::{Chain, StreamDecoder};
 use ferrocdf_store::{Blob, Cost, Latency, ReadRequest};
 
@@ -106,7 +106,7 @@ impl Decoded {
         let mut buffer = vec![];
         while cursor.position <= start {
             let len = WINDOW.min(self.decoding.len.saturating_sub(cursor.position));
-            buffer.resize(len as usize, 0);
+            buffer.resize(len.saturate(), 0);
             cursor.decode(&self.source, &mut buffer, self.decoding.len)?;
             if cursor.position < self.decoding.len {
                 self.decoding.cache.decoders.check(self.number, &cursor);
@@ -128,7 +128,7 @@ impl Decoded {
         while done < into.len() && position < self.decoding.len {
             let (number, skip) = (position / WINDOW, position % WINDOW);
             let window = self.window(number)?;
-            let bytes = window.get(skip as usize..).unwrap_or_default();
+            let bytes = window.get(skip.saturate()..).unwrap_or_default();
             let rest = into.get_mut(done..).unwrap_or_default();
             let fits = bytes.len().min(rest.len());
             rest[..fits].copy_from_slice(&bytes[..fits]);
@@ -147,7 +147,7 @@ impl Decoded {
 
     /// Checks that so many encoded bytes can decode to so many.
     fn check_size(&self) -> Result<()> {
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let size = |bytes: u64| bytes.saturate();
         self.decoding
             .chain
             .check_size(0, size(self.source.len), size(self.decoding.len))

@@ -1,7 +1,7 @@
 //! Elements whose bytes szip codes in planes: byte 0 of all numbers, then byte 1 of all, and so on.
 #![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_codec::unshuffle_part;
 use ferrocdf_store::{Blob, forward};
 
@@ -49,7 +49,7 @@ impl Elements {
 /// Returns the number in which a byte lies, and the bytes of the number before it.
 fn split(at: u64, size: usize) -> (u64, usize) {
     let size = size.max(1) as u64;
-    (at.checked_div(size).unwrap_or(0), at.checked_rem(size).unwrap_or(0) as usize)
+    (at.checked_div(size).unwrap_or(0), at.checked_rem(size).unwrap_or(0).saturate())
 }
 
 impl Blob for Elements {
@@ -60,15 +60,14 @@ impl Blob for Elements {
         if size <= 1 {
             return self.inner.read_at(at, into);
         }
-        let len =
-            into.len().min(usize::try_from(self.inner.decoding.len.saturating_sub(at)).unwrap_or(usize::MAX));
+        let len = self.inner.decoding.len.saturating_sub(at).at_most(into.len());
         // Bytes behind the last whole number are in no plane.
         let whole = self
             .inner
             .decoding
             .len
             .saturating_sub(self.inner.decoding.len.checked_rem(size as u64).unwrap_or(0));
-        let in_planes = len.min(usize::try_from(whole.saturating_sub(at)).unwrap_or(usize::MAX));
+        let in_planes = whole.saturating_sub(at).at_most(len);
         let (numbers, end) = into[..len].split_at_mut(in_planes);
         let mut position = at;
         for part in numbers.chunks_mut(PART) {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ferrocdf_bytes::{Context, Error, Order, Result};
+use ferrocdf_bytes::{Context, Error, Order, Result, ToUsize};
 
 use super::{Attribute, Data, Datasets, Dim, Var};
 use crate::budget::Use;
@@ -193,7 +193,7 @@ fn attributes(
                 let Some(field) = vdata.fields.first() else { continue };
                 // Text is one record, of which the library takes the first one; numbers are a record each.
                 let len = match field.number.is_text() {
-                    true => usize::try_from(field.size).unwrap_or(usize::MAX).min(bytes.len()),
+                    true => field.size.at_most(bytes.len()),
                     false => bytes.len(),
                 };
                 let bytes = bytes.get(..len).unwrap_or_default().to_vec();

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use ferrocdf_array::{ChunkIndex, ChunkLocation, Chunks, Layout};
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::Blob;
 
@@ -84,7 +84,7 @@ struct OneChunk {
 impl ChunkIndex for OneChunk {
     fn locate(&self, first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         let total = count.iter().fold(1u64, |total, &len| total.saturating_mul(len));
-        let mut all = vec![ChunkLocation::Missing; total as usize];
+        let mut all = vec![ChunkLocation::Missing; total.to_usize("chunk locations")?];
         if first.iter().all(|&at| at == 0)
             && let Some(location) = all.first_mut()
         {

@@ -1,7 +1,7 @@
 //! The encoded form of a block: its header, the bytes that occur in it, its Huffman tables, and its symbols, which are
 //! decoded to the last column of the Burrows-Wheeler transform.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::super::bits::BitReader;
 use super::bad_block;
@@ -62,7 +62,7 @@ pub fn read(bits: &mut BitReader, codes: &mut Codes, last: &mut [u8]) -> Result<
     let header = BlockHeader {
         crc: bits.read_word(32).ok_or_else(end)? as u32,
         randomised: bits.read_word(1).ok_or_else(end)? == 1,
-        origin: bits.read_word(24).ok_or_else(end)? as usize,
+        origin: bits.read_word(24).ok_or_else(end)?.saturate(),
     };
     let (bytes, used) = read_bytes(bits)?;
     let tables = read_groups(bits, &mut codes.groups)?;
@@ -98,7 +98,7 @@ fn read_bytes(bits: &mut BitReader) -> Result<([u8; 256], usize)> {
 /// Reads the table number of each group (`selectors`) and returns the number of tables.
 fn read_groups(bits: &mut BitReader, groups: &mut Vec<u8>) -> Result<usize> {
     let end = || bad_block("ends within its groups");
-    let tables = bits.read_word(3).ok_or_else(end)? as usize;
+    let tables = bits.read_word(3).ok_or_else(end)?.saturate();
     if !(2..=MAX_TABLES).contains(&tables) {
         return Err(bad_block(format!("has {tables} Huffman tables (2 to {MAX_TABLES} are valid)")));
     }

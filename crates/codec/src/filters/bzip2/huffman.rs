@@ -3,7 +3,7 @@
 //! The codes of one length are consecutive, followed by the codes of the next length. As in libbz2, lengths that leave codes
 //! unused, or that need more codes than exist, are not an error; only bits that match no code are.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::super::bits::BitReader;
 use super::bad_block;
@@ -79,7 +79,7 @@ impl Table {
     #[inline(always)]
     pub fn next(&self, bits: &mut BitReader) -> Option<u16> {
         bits.need(MAX_LENGTH as u32);
-        let entry = self.lookup[bits.peek(LOOKUP_BITS) as usize];
+        let entry = self.lookup[bits.peek(LOOKUP_BITS).saturate()];
         if entry != 0 {
             bits.skip(u32::from(entry) & ((1 << LENGTH_BITS) - 1))?;
             return Some(entry >> LENGTH_BITS);

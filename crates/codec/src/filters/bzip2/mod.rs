@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::fmt::Display;
 
 use bzip2::{Action, Compress, Compression, Status};
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Error, Result, ToUsize};
 
 use super::bits::BitReader;
 use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
@@ -88,7 +88,7 @@ impl SliceCodec for Bzip2 {
         encoded.reserve(decoded.len() + decoded.len() / 100 + 600);
         let failed = |reason: String| corrupt(format!("bzip2: compression failed: {reason}"));
         loop {
-            let taken = stream.total_in() as usize;
+            let taken = stream.total_in().saturate();
             let status = stream
                 .compress_vec(decoded.get(taken..).unwrap_or(&[]), encoded, Action::Finish)
                 .map_err(|error| failed(error.to_string()))?;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use ferrocdf_array::{Array, Kind, Out, Selection, Stored, read};
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, forward};
 
 use crate::chunks::ChunkedElement;
@@ -80,11 +80,11 @@ impl Blob for LinearBlob {
         let (first, last) = (at.checked_div(self.row).unwrap_or(0), end.div_ceil(self.row));
         let rows = last.saturating_sub(first);
         (selection.start[0], selection.count[0]) = (first, rows);
-        let mut bytes = vec![0; rows.saturating_mul(self.row) as usize];
+        let mut bytes = vec![0; rows.saturating_mul(self.row).to_usize("bytes of rows")?];
         let _same_type =
             read(&*self.blob, &self.array, &selection, Out::raw(self.array.stored.kind, &mut bytes))?;
-        let skip = at.saturating_sub(first.saturating_mul(self.row)) as usize;
-        let len = end.saturating_sub(at) as usize;
+        let skip = at.saturating_sub(first.saturating_mul(self.row)).saturate();
+        let len = end.saturating_sub(at).saturate();
         into[..len].copy_from_slice(&bytes[skip..skip.saturating_add(len)]);
         Ok(len)
     }
