@@ -4,7 +4,7 @@
 //! from its coordinates, numbers are converted through `i128` and `f64`. Requests must be valid: where the engine returns an
 //! error, the oracle may panic.
 
-use ferrocdf_bytes::{Order, Result};
+use ferrocdf_bytes::{Order, Result, ToUsize};
 use ferrocdf_store::{Blob, BlobMut, ByteRange};
 
 use crate::{
@@ -70,13 +70,13 @@ fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored
         if fill.is_empty() {
             return vec![0; size];
         }
-        let from = last as usize * size % fill.len();
+        let from = last.saturate() * size % fill.len();
         fill[from..from + size].to_vec()
     };
     let last = at.last().copied().unwrap_or(0);
     match &array.layout {
         Layout::Inline(data) => {
-            let from = position(array, at) as usize;
+            let from = position(array, at).saturate();
             bytes.copy_from_slice(&data[from..from + size]);
         }
         Layout::Strided { .. } if array.past_end == PastEnd::Zero => {
@@ -87,12 +87,12 @@ fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored
         Layout::Chunked(chunks) => {
             let chunk: Vec<u64> = at.iter().zip(&chunks.shape).map(|(at, len)| at / len).collect();
             let within =
-                at.iter().zip(&chunks.shape).fold(0, |index, (at, len)| index * len + at % len) as usize;
+                at.iter().zip(&chunks.shape).fold(0, |index, (at, len)| index * len + at % len).saturate();
             let location = chunks.locate(&*chunks.index, &chunk, &vec![1; at.len()])?[0];
             let encoded = match location {
                 ChunkLocation::Missing => None,
                 ChunkLocation::At { at, len, mask } => {
-                    let mut encoded = vec![0; len as usize];
+                    let mut encoded = vec![0; len.to_usize("encoded bytes")?];
                     blob.read_exact_at(at, &mut encoded)?;
                     Some((encoded, mask))
                 }
@@ -101,15 +101,16 @@ fn stored(blob: &dyn Blob, array: &Array, at: &[u64]) -> Result<(Vec<u8>, Stored
                     let key = chunks.key(chunk.iter().copied());
                     let found = objects.store().get(&objects.key(&key), ByteRange::All)?;
                     found.map(|found| {
-                        let from = &found.bytes[at as usize..];
-                        (from[..from.len().min(len as usize)].to_vec(), mask)
+                        let from = &found.bytes[at.saturate()..];
+                        (from[..len.at_most(from.len())].to_vec(), mask)
                     })
                 }
             };
             match encoded {
                 None => bytes = fill(&chunks.fill, last % chunks.shape.last().copied().unwrap_or(1)),
                 Some((encoded, mask)) => {
-                    let mut decoded = vec![0; chunks.shape.iter().product::<u64>() as usize * size];
+                    let mut decoded =
+                        vec![0; chunks.shape.iter().product::<u64>().to_usize("elements")? * size];
                     chunks.chain.decode(mask, &encoded, &mut decoded)?;
                     bytes.copy_from_slice(&decoded[within * size..][..size]);
                 }
@@ -216,7 +217,8 @@ fn position(array: &Array, at: &[u64]) -> u64 {
 /// Returns the index in memory of a selected element.
 fn element(map: Option<Map<'_>>, number: usize, index: &[u64]) -> usize {
     let Some(map) = map else { return number };
-    let offset: isize = index.iter().zip(map.strides).map(|(&index, step)| index as isize * step).sum();
+    let offset: isize =
+        index.iter().zip(map.strides).map(|(&index, step)| index.saturate() as isize * step).sum();
     (map.origin as isize + offset) as usize
 }
 

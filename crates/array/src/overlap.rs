@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use smallvec::SmallVec;
 
 use crate::{Kind, Selection, SourceMapping};
@@ -111,7 +111,7 @@ impl Overlap {
                 return Ok(None);
             }
             let Some(common) = common(wanted, mapped) else { return Ok(None) };
-            overlap.origin += common.first.0 as usize * dense;
+            overlap.origin += common.first.0.saturate() * dense;
             if let Some(at) = here.iter().position(|&here| here == dim) {
                 let to = there[at];
                 let stride = mapping.source_selection.stride[to];
@@ -124,9 +124,9 @@ impl Overlap {
                     .ok_or_else(far)?;
                 overlap.source_selection.stride[to] = stride.saturating_mul(common.step.1);
                 overlap.source_selection.count[to] = common.count;
-                overlap.strides[to] = (common.step.0 as usize).saturating_mul(dense) as isize;
+                overlap.strides[to] = common.step.0.saturate().saturating_mul(dense) as isize;
             }
-            dense *= sel.count[dim] as usize;
+            dense *= sel.count[dim].saturate();
         }
         Ok(Some(overlap))
     }
@@ -155,7 +155,7 @@ impl Overlap {
     /// Returns the bytes of the dense elements between the first and the last one.
     pub(crate) fn memory(&self, kind: Kind) -> Range<usize> {
         let counts = self.source_selection.count.iter().zip(&self.strides);
-        let reach: usize = counts.map(|(&count, &step)| (count as usize - 1) * step as usize).sum();
+        let reach: usize = counts.map(|(&count, &step)| (count.saturate() - 1) * step as usize).sum();
         self.origin * kind.size()..(self.origin + reach + 1) * kind.size()
     }
 }

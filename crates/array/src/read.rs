@@ -3,7 +3,7 @@
 //! Elements that need no conversion are read straight into the caller's memory. Others pass through a buffer that stays in
 //! the second-level cache: the caller's memory is then written once and not twice, which was measured to be faster.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_store::{Blob, Cost, MemoryBlob};
 
 use crate::array::{dense_strides, too_large};
@@ -199,7 +199,8 @@ fn read_virtual(
         let Some(overlap) = Overlap::of(sel, mapping)? else { continue };
         let Some((blob, source)) = mapping.source.open()? else { continue };
         if let Some(overlap) = overlap.within(&source.shape)? {
-            covered += overlap.source_selection.elements().unwrap_or(u64::MAX) as usize;
+            let elements = overlap.source_selection.elements().map_or(usize::MAX, ToUsize::saturate);
+            covered = elements.saturating_add(covered);
             let kind = conversion.to().kind;
             // The map may then turn out to be dense, which is faster.
             let memory = &mut out[overlap.memory(kind)];

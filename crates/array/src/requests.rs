@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, Cost, ReadRequest};
 use rayon::prelude::*;
 
@@ -187,7 +187,7 @@ impl Windows {
         self.ends.clear();
         let (mut all, mut starts) = (0, Vec::new());
         for range in ranges {
-            all += (range.end - range.start) as usize;
+            all += (range.end - range.start).to_usize("bytes of ranges")?;
             starts.push(range.start);
             self.ends.push(all);
         }

@@ -3,6 +3,7 @@
 //! The innermost dimension is a run of contiguous bytes. Runs of one element have loops of their own, where the compiler
 //! knows the length of each copy.
 
+use ferrocdf_bytes::ToUsize;
 use ferrocdf_codec::unshuffle_part;
 
 use crate::tiling::{Dim, offset};
@@ -13,17 +14,17 @@ fn lines(dims: &[Dim], run: usize, mut row: impl FnMut(usize, usize, usize, usiz
         [] => (dims, Dim { count: 1, step: run as u64 }),
         [outer @ .., line] => (outer, *line),
     };
-    let (count, step) = (line.count as usize, line.step as usize);
+    let (count, step) = (line.count.saturate(), line.step.saturate());
     let rows: u64 = outer.iter().map(|dim| dim.count).product();
     for number in 0..rows {
-        row(offset(outer, number) as usize, number as usize * count * run, count, step);
+        row(offset(outer, number).saturate(), number.saturate() * count * run, count, step);
     }
 }
 
 /// Returns the dimensions that count runs, and the bytes of a run.
 fn runs(dims: &[Dim], size: usize) -> (&[Dim], usize) {
     match dims {
-        [outer @ .., run] => (outer, run.count as usize * size),
+        [outer @ .., run] => (outer, run.count.saturate() * size),
         [] => (dims, size),
     }
 }

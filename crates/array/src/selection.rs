@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use smallvec::SmallVec;
 
 /// One number for each dimension; short lists need no allocation.
@@ -137,7 +137,7 @@ impl Selection {
                 piece.count[dim] = 1;
                 rest /= self.count[dim];
             }
-            (first as usize, (count * per_row) as usize, piece)
+            (first.saturate(), (count * per_row).saturate(), piece)
         })
     }
 

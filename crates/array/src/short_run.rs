@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::Blob;
 
 use crate::convert::{Conversion, swap_order};
@@ -59,7 +59,7 @@ impl ShortRun {
             inner = inner.wrapping_mul(size);
         }
         at.checked_add(len)?;
-        let run = ShortRun { at, first, len: len as usize, stored: array.stored, past_end: array.past_end };
+        let run = ShortRun { at, first, len: len.saturate(), stored: array.stored, past_end: array.past_end };
         (len <= SHORT as u64).then_some(run)
     }
 

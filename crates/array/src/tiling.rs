@@ -6,7 +6,7 @@
 //! of their own. The dimension at which a tile would grow past the limit is cut; the dimensions outside it are iterated
 //! index by index.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::Cost;
 use smallvec::SmallVec;
 
@@ -178,16 +178,16 @@ impl TilePlan {
         let first = (outer * count + piece * self.piece) * self.row_elements;
         Tile {
             at,
-            span: (self.row_span + (rows - 1) * step) as usize,
-            first: first as usize,
-            elements: (rows * self.row_elements) as usize,
+            span: (self.row_span + (rows - 1) * step).saturate(),
+            first: first.saturate(),
+            elements: (rows * self.row_elements).saturate(),
             rows,
         }
     }
 
     /// Returns the largest number of elements of a tile.
     pub(crate) fn largest(&self) -> usize {
-        (self.piece * self.row_elements) as usize
+        (self.piece * self.row_elements).saturate()
     }
 
     /// Returns the pool, and the number of tiles that a thread takes at a time; `None` if the thread of the caller alone is as
@@ -214,6 +214,6 @@ impl TilePlan {
 
     /// Returns the size of a stored element in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.size as usize
+        self.size.saturate()
     }
 }

@@ -1,6 +1,6 @@
 //! Writing: convert, scatter, store. `tile_writer` writes strided elements, `chunks::write` chunks.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_store::BlobMut;
 
 use crate::array::too_large;
@@ -101,7 +101,7 @@ pub fn fill(blob: &dyn BlobMut, array: &Array, sel: &Selection, value: &[u8]) ->
     let conversion = Conversion::new(ConversionRules::Put, array.stored, array.stored)?;
     if let Some(chunks) = chunked(array, elements)? {
         let most = PIECE / size as u64;
-        let all = value.repeat(most.min(elements) as usize);
+        let all = value.repeat(most.min(elements).saturate());
         return sel.pieces(most).try_for_each(|(_, elements, piece)| {
             let elements = &all[..elements * size];
             chunks::write(blob, array, chunks, &piece, conversion, size, elements).map(drop)

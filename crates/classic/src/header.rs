@@ -5,7 +5,7 @@
 //! format's: a count takes 4 bytes (8 in CDF-5), an offset 4 bytes in CDF-1 and 8 after it.
 #![warn(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Order, Record, Result};
+use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Order, Record, Result, ToUsize};
 use ferrocdf_model::{Atomic, Attr, Format, Name};
 use ferrocdf_store::Blob;
 
@@ -245,7 +245,7 @@ impl Header {
         let mut bytes = Vec::new();
         loop {
             // `len` is at most the file's size, which the store vouches for.
-            let mut more = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+            let mut more = vec![0; len.to_usize("bytes of a header")?];
             let (known, rest) = more.split_at_mut(bytes.len());
             known.copy_from_slice(&bytes);
             blob.read_exact_at(known.len() as u64, rest)?;

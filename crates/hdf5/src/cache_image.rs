@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 use ferrocdf_store::{Blob, ReadRequest, Suffix, forward};
 
 use crate::block::Block;
@@ -62,7 +62,7 @@ pub fn entries(source: &Source, message: &[u8]) -> Result<Entries> {
     for _ in 0..image.count {
         let mut entry = ImageEntry::unread(sizes);
         rest = &rest[fields::read(&mut entry, WHAT, rest)?..];
-        let len = usize::try_from(entry.len).unwrap_or(usize::MAX);
+        let len = entry.len.saturate();
         let short = || bad(format!("{WHAT} at {at}: an entry of {len} bytes, {} are left", rest.len()));
         let (bytes, behind) = rest.split_at_checked(len).ok_or_else(short)?;
         over.insert(source.position(entry.at)?, bytes.to_vec());
@@ -191,15 +191,15 @@ impl Overlay {
     /// Lays the image over bytes that were read at a position, of which the file under it had `got`. Returns the number of bytes
     /// that there are in a blob of this size.
     fn lay_over(&self, size: u64, at: u64, into: &mut [u8], got: usize) -> usize {
-        let len = (into.len() as u64).min(size.saturating_sub(at)) as usize;
+        let len = size.saturating_sub(at).at_most(into.len());
         // What lies between the file's end and the end of the image has no bytes.
         into[got.min(len)..len].fill(0);
         let end = at + len as u64;
         let before = self.over.range(..at).next_back();
         for (&start, bytes) in before.into_iter().chain(self.over.range(at..end)) {
             // The part of the image that was asked for, and where it goes.
-            let from = at.saturating_sub(start).min(bytes.len() as u64) as usize;
-            let to = start.saturating_sub(at) as usize;
+            let from = at.saturating_sub(start).at_most(bytes.len());
+            let to = start.saturating_sub(at).saturate();
             let count = (bytes.len() - from).min(len.saturating_sub(to));
             into[to..to + count].copy_from_slice(&bytes[from..from + count]);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, Cost};
 
 use crate::File;
@@ -70,7 +70,7 @@ impl Blob for ExternalBlob {
                 continue;
             }
             // Pieces follow one another, so `from` is not before this one.
-            let len = (into.len() - done).min(usize::try_from(piece.end - from).unwrap_or(usize::MAX));
+            let len = (piece.end - from).at_most(into.len() - done);
             let position = (from - piece.start).checked_add(piece.offset);
             let position = position.ok_or_else(|| bad("external raw data beyond byte 2^64 of its file"))?;
             // A file may be shorter than what is reserved in it.

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Record, Result};
+use ferrocdf_bytes::{Code, Coder, Decoder, Encoder, Error, Record, Result, ToUsize};
 use smallvec::SmallVec;
 
 use crate::source::ORDER;
@@ -107,7 +107,7 @@ impl<C: Coder> Fields for C {}
 pub fn read(record: &mut impl Record, what: &str, bytes: &[u8]) -> Result<usize> {
     let mut decoder = Decoder::new(bytes, ORDER, true);
     match record.fields(&mut decoder) {
-        Ok(()) => Ok(decoder.offset() as usize),
+        Ok(()) => Ok(decoder.offset().saturate()),
         Err(error) => Err(of_structure(what, &error)),
     }
 }

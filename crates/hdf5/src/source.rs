@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ferrocdf_array::map_within_budget;
-use ferrocdf_bytes::{Code, Error, Order, Result};
+use ferrocdf_bytes::{Code, Error, Order, Result, ToUsize};
 use ferrocdf_codec::Codecs;
 use ferrocdf_store::{Blob, read_in_rounds};
 
@@ -86,7 +86,7 @@ impl Source {
             return Err(Error::new(Code::EHDFERR, why));
         }
         // Not more than the file's size.
-        let mut bytes = vec![0; len as usize];
+        let mut bytes = vec![0; len.to_usize("bytes of a structure")?];
         self.blob.read_exact_at(position, &mut bytes)?;
         Ok(bytes)
     }
@@ -100,7 +100,7 @@ impl Source {
     /// The first `len` bytes of a structure of which `start` is already read.
     pub fn read_on(&self, what: &str, at: Address, mut start: Vec<u8>, len: u64) -> Result<Vec<u8>> {
         if len <= start.len() as u64 {
-            start.truncate(len as usize);
+            start.truncate(len.saturate());
             return Ok(start);
         }
         self.read(what, at, len)

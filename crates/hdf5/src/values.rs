@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use ferrocdf_array::Kind;
-use ferrocdf_bytes::{Code, Decoder, Error, Record, Result};
+use ferrocdf_bytes::{Code, Decoder, Error, Record, Result, ToUsize};
 
 use crate::elements::{
     ATTRIBUTE, ElementHeapId, ObjectReference, REGION, ReferenceBlock, RegionObject, RevisedReferenceHead,
@@ -182,7 +182,7 @@ impl<'a> Values<'a> {
         let Some(id) = id else {
             return Ok(if text { Value::String(None) } else { Value::Sequence(Vec::new()) });
         };
-        let size = usize::try_from(u64::from(count) * u64::from(base.size)).unwrap_or(usize::MAX);
+        let size = (u64::from(count) * u64::from(base.size)).saturate();
         if size == 0 {
             return Ok(if text { Value::String(Some(Vec::new())) } else { Value::Sequence(Vec::new()) });
         }

@@ -4,6 +4,7 @@
 //! another writer may have changed meanwhile. So a pending chunk of such an array knows the version of the object that it was made of,
 //! for a conditional put, and which elements were written, to write them into a newer version of the chunk.
 
+use ferrocdf_bytes::ToUsize;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -30,7 +31,7 @@ impl Changes {
 
     /// Marks the selected elements of a chunk of this shape as written.
     pub(super) fn mark(&mut self, shape: &[u64], sel: &Selection) {
-        let elements = shape.iter().product::<u64>().div_ceil(64) as usize;
+        let elements = shape.iter().product::<u64>().div_ceil(64).saturate();
         self.written.resize(elements, 0);
         if sel.count.contains(&0) {
             return;
@@ -67,7 +68,7 @@ impl Changes {
             let (word, bit) = (at / 64, at % 64);
             let count = (64 - bit).min(elements.end - at);
             let bits = if count == 64 { u64::MAX } else { ((1 << count) - 1) << bit };
-            self.written[word as usize] |= bits;
+            self.written[word.saturate()] |= bits;
             at += count;
         }
     }

@@ -3,6 +3,8 @@
 //! Nothing is stored per chunk: each is computed from its number. A stride up to the chunk length meets every chunk from the
 //! first to the last; a larger stride meets a chunk per index.
 
+use ferrocdf_bytes::ToUsize;
+
 /// The part of a selection that lies in one chunk, along one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DimChunk {
@@ -31,8 +33,8 @@ impl DimChunks {
     pub(crate) fn new(start: u64, count: u64, stride: u64, chunk: u64) -> DimChunks {
         let last = start + (count - 1) * stride;
         // At most the number of selected elements, which fit in memory.
-        let len = if stride > chunk { count } else { last / chunk - start / chunk + 1 } as usize;
-        DimChunks { start, count, stride, chunk, len }
+        let len = if stride > chunk { count } else { last / chunk - start / chunk + 1 };
+        DimChunks { start, count, stride, chunk, len: len.saturate() }
     }
 
     /// Returns the number of chunks.
@@ -51,7 +53,7 @@ impl DimChunks {
             let first = (self.start / self.chunk + number) * self.chunk;
             (first - self.start).div_ceil(self.stride)
         };
-        before as usize
+        before.saturate()
     }
 
     /// Returns the chunk of this number.
@@ -60,7 +62,7 @@ impl DimChunks {
         let at = self.start + before * self.stride;
         let (chunk, offset) = (at / self.chunk, at % self.chunk);
         let count = ((self.chunk - 1 - offset) / self.stride + 1).min(self.count - before);
-        DimChunk { chunk, offset, count: count as usize }
+        DimChunk { chunk, offset, count: count.saturate() }
     }
 }
 

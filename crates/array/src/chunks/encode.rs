@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Context, Result};
+use ferrocdf_bytes::{Context, Result, ToUsize};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{BlobMut, Buffer, writes_slowly};
 use rayon::prelude::*;
@@ -137,7 +137,7 @@ impl ChunkWriter {
                 if let Some(bytes) = bytes.filter(|bytes| !writes_slowly(at, bytes)) {
                     return blob.write_at(at, bytes);
                 }
-                let lens = || run.clone().map(|number| batch.encoded_len(number) as usize);
+                let lens = || run.clone().map(|number| batch.encoded_len(number).saturate());
                 // Taken out of the scratch buffers of the thread, since building a chunk borrows the others.
                 let mut window = Scratch::with(|scratch| std::mem::take(&mut scratch.window));
                 let bytes = window.at(at, lens().sum());

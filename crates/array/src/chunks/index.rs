@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, BlobMut, ByteRange, Store};
 
 use super::changes::Changes;
@@ -236,6 +236,6 @@ pub(super) struct NoChunks;
 impl ChunkIndex for NoChunks {
     fn locate(&self, _first: &[u64], count: &[u64]) -> Result<Vec<ChunkLocation>> {
         let chunks = count.iter().product::<u64>();
-        Ok(vec![ChunkLocation::Missing; chunks as usize])
+        Ok(vec![ChunkLocation::Missing; chunks.to_usize("chunk locations")?])
     }
 }

@@ -1,7 +1,7 @@
 //! Locating the chunks that a selection meets: a whole box with one call of the index, unless the selection meets few chunks
 //! of the box.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use smallvec::SmallVec;
 
 use super::dim_chunks::DimChunks;
@@ -55,7 +55,7 @@ impl Chunks {
                 let in_box = at.iter().enumerate().fold(0, |index, (dim, &number)| {
                     index * span[dim] + (by_dim[dim].at(number).chunk - first[dim])
                 });
-                found[in_box as usize]
+                found[in_box.saturate()]
             };
             return Ok(combinations(ranges).map(location).collect());
         }

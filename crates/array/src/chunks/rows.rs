@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ferrocdf_bytes::ToUsize;
 use smallvec::SmallVec;
 
 use super::decoded::ChunkView;
@@ -50,17 +51,17 @@ impl ChunkRows {
 
     /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
-        self.outer.iter().map(|dim| dim.count as usize).product()
+        self.outer.iter().map(|dim| dim.count.saturate()).product()
     }
 
     /// Returns the number of elements of one row.
     pub(crate) fn row_elements(&self) -> usize {
-        self.inner.iter().map(|dim| dim.count as usize).product()
+        self.inner.iter().map(|dim| dim.count.saturate()).product()
     }
 
     /// Returns the byte offset in the chunk where a row begins.
     pub(crate) fn row_at(&self, number: usize) -> usize {
-        self.base + offset(&self.outer, number as u64) as usize
+        self.base + offset(&self.outer, number as u64).saturate()
     }
 
     /// Returns the range of the chunk in bytes from the first selected element to the last.
@@ -69,7 +70,7 @@ impl ChunkRows {
             .outer
             .iter()
             .chain(&self.inner)
-            .map(|dim| (dim.count as usize).saturating_sub(1) * dim.step as usize);
+            .map(|dim| dim.count.saturating_sub(1).saturate() * dim.step.saturate());
         self.base..self.base + last.sum::<usize>() + self.size
     }
 
@@ -93,7 +94,7 @@ impl ChunkRows {
         }
         let from = &chunk.bytes[self.row_at(number)..];
         if let [run] = &self.inner[..] {
-            return conversion.run(&from[..run.count as usize * self.size], out);
+            return conversion.run(&from[..run.count.saturate() * self.size], out);
         }
         if conversion.is_copy() {
             scatter::gather(from, &self.inner, self.size, out);
@@ -114,7 +115,7 @@ impl ChunkRows {
         to: &mut [u8],
     ) -> bool {
         if let [run] = &self.inner[..] {
-            return conversion.run(row, &mut to[..run.count as usize * self.size]);
+            return conversion.run(row, &mut to[..run.count.saturate() * self.size]);
         }
         if conversion.is_copy() {
             scatter::scatter(row, &self.inner, self.size, to);
@@ -180,7 +181,7 @@ impl ChunkRows {
         }
         let mut in_range = true;
         for (index, to) in out.chunks_exact_mut(made).enumerate() {
-            let from = (start + offset(&self.inner, index as u64) as usize) % fill.len();
+            let from = (start + offset(&self.inner, index as u64).saturate()) % fill.len();
             in_range &= conversion.run(&fill[from..from + self.size], to);
         }
         in_range

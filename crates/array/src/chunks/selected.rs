@@ -1,6 +1,6 @@
 //! Splitting a selection of an array into its parts in chunks.
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use smallvec::SmallVec;
 
 use super::decoded::Key;
@@ -93,7 +93,7 @@ impl<'a> SelectedChunks<'a> {
         }
         ChunkRows::end_with_run(&mut inner, self.element);
         // Within a chunk, whose length fits in memory.
-        ChunkRows { base: base as usize, outer, inner, size: self.element }
+        ChunkRows { base: base.saturate(), outer, inner, size: self.element }
     }
 
     /// Returns the selection of a chunk, in coordinates within the chunk.

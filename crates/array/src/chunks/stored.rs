@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{Blob, Cost, Fetched, Version};
 
@@ -67,7 +67,7 @@ impl StoredChunks<'_> {
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
             // `check_inside` bounds `len` by the size of the blob.
-            let stored = scratch.window.at(position, len as usize);
+            let stored = scratch.window.at(position, len.to_usize("encoded bytes")?);
             self.fetch(position, stored)?;
             let chunk = self.decode(stored, mask).map_err(|error| error.at(name(key, position)))?;
             Ok((Some(chunk), None))
@@ -87,7 +87,7 @@ impl StoredChunks<'_> {
     }
 
     fn decode(&self, stored: &[u8], mask: u32) -> Result<Vec<u8>> {
-        let chunk_len = self.chunk_len as usize;
+        let chunk_len = self.chunk_len.saturate();
         self.chain.check_size(mask, stored.len(), chunk_len)?;
         if Chain::is_implausible(stored.len(), chunk_len) {
             return self.chain.decode_unverified(mask, stored, chunk_len);
@@ -151,8 +151,8 @@ impl StoredChunks<'_> {
         let mut found = found.into_iter();
         for (window, fetch) in fetches.iter().enumerate() {
             for (at, len, number) in found.by_ref().take(fetch.chunks) {
-                let begin = at.saturating_sub(fetch.range.start) as usize;
-                encoded.chunks[number] = FetchedChunk::Window(window, begin..begin + len as usize);
+                let begin = at.saturating_sub(fetch.range.start).saturate();
+                encoded.chunks[number] = FetchedChunk::Window(window, begin..begin + len.saturate());
             }
         }
         for (number, found) in numbers.into_iter().zip(self.get_objects(&in_objects)?) {

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_store::{BlobMut, Buffer, Cost};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -103,7 +103,7 @@ pub(crate) fn write(
     let mut strides = SmallVec::from_elem(size, rank);
     for dim in (1..rank).rev() {
         // At most the bytes of `input`.
-        strides[dim - 1] = strides[dim] * sel.count[dim] as usize;
+        strides[dim - 1] = strides[dim] * sel.count[dim].saturate();
     }
     let can_grow =
         (0..rank).map(|dim| dim + chunks.inner < rank && pending.writer().store.can_grow(dim)).collect();
@@ -178,7 +178,7 @@ impl SelectionWriter<'_> {
         }
         let (whole, parts): (Vec<At>, Vec<At>) =
             combinations(ranges).partition(|at| self.selected.elements(at) == self.needed(at));
-        let chunk_len = self.selected.chunk_len as usize;
+        let chunk_len = self.selected.chunk_len.saturate();
         let together = (cache::budget() / 4).min(MAX_TAKEN.1) / chunk_len;
         parts.chunks(together.clamp(1, MAX_TAKEN.0)).try_for_each(|some| self.write_partial(some))?;
         let complete = CompleteChunks { writer: self, chunks: whole };
@@ -210,7 +210,7 @@ impl SelectionWriter<'_> {
     fn write_partial(&self, some: &[At]) -> Result<()> {
         let mut partial: Vec<PartialChunk> = some.iter().map(|at| self.chunk(at)).collect();
         let done = self.locate(&mut partial).and_then(|()| self.fill_all(&mut partial));
-        let chunk_len = self.selected.chunk_len as usize;
+        let chunk_len = self.selected.chunk_len.saturate();
         let can_be_pending = can_be_pending(chunk_len);
         let (mut ready, mut pending) = (Vec::new(), Vec::new());
         for chunk in partial {
@@ -291,7 +291,7 @@ impl SelectionWriter<'_> {
             for chunk in absent {
                 let at = coordinates(chunk);
                 let in_box = (0..at.len()).fold(0, |index, dim| index * span[dim] + (at[dim] - first[dim]));
-                chunk.location = locations[in_box as usize];
+                chunk.location = locations[in_box.saturate()];
             }
             return Ok(());
         }
@@ -362,7 +362,7 @@ impl SelectionWriter<'_> {
                 **changes = Changes::of(version);
             }
             chunk.decoded = Some(stored.unwrap_or_else(|| {
-                let mut chunk = cache::buffer(self.selected.chunk_len as usize);
+                let mut chunk = cache::buffer(self.selected.chunk_len.saturate());
                 self.chunks.fill_chunk(&mut chunk);
                 chunk
             }));
@@ -436,7 +436,7 @@ impl SelectionWriter<'_> {
         let outer = self.selected.inner.saturating_sub(1);
         at[..outer].iter().enumerate().map(|(dim, &number)| RowDim {
             count: self.selected.by_dim[dim].at(number).count,
-            chunk: self.selected.strides[dim].0 as usize,
+            chunk: self.selected.strides[dim].0.saturate(),
             memory: self.strides[dim],
         })
     }
@@ -517,7 +517,7 @@ struct MemoryRows {
 
 impl MemoryRows {
     fn bytes(&self) -> usize {
-        self.dims[..self.dims.len() - 1].iter().fold(self.row, |bytes, dim| bytes * dim.count as usize)
+        self.dims[..self.dims.len() - 1].iter().fold(self.row, |bytes, dim| bytes * dim.count.saturate())
     }
 
     /// Returns the bytes of all elements, if they are one row.

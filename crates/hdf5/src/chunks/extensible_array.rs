@@ -11,7 +11,7 @@ mod build;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 
 use super::Lazy;
 use super::fixed_array::entry_form;
@@ -347,7 +347,7 @@ impl ExtensibleArray {
         if spot.group < direct {
             // The groups before have together as many blocks as this.
             let before: u64 = (0..spot.group).map(ExtensibleArrayHeader::blocks).sum();
-            let at = opened.data.get(before.saturating_add(spot.block) as usize).copied().flatten();
+            let at = opened.data.get(before.saturating_add(spot.block).saturate()).copied().flatten();
             return at.map_or(Ok(nothing), |at| self.block(source, header, at, &spot));
         }
         let Some(secondary) = self.secondary(source, opened, spot.group)? else {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::ChunkEntry;
 use crate::wire::{CHECKSUM, bad, checked};
@@ -42,7 +42,7 @@ impl Leaf {
 
     /// Returns the byte at which the entry of a number of this leaf begins. Entries of a leaf are in memory: nothing overflows.
     fn position(&self, number: u64) -> usize {
-        (number.saturating_sub(self.first) as usize).saturating_mul(self.width)
+        number.saturating_sub(self.first).saturate().saturating_mul(self.width)
     }
 
     /// Returns the number of the first chunk in a range that this leaf has an entry for; `None` if it has none. The range begins in the leaf.
@@ -144,11 +144,15 @@ impl PagedEntries<'_> {
             let whole = high.saturating_sub(low).saturating_mul(page_bytes);
             let read = source.read(self.what, at, whole.saturating_add(last))?;
             // All ones is an undefined address: no chunk.
-            let mut bytes = vec![0xff; end.saturating_sub(first).saturating_mul(width) as usize];
-            for (page, stored) in (low..=high).zip(read.chunks(page_bytes as usize)) {
+            let mut bytes =
+                vec![
+                    0xff;
+                    end.saturating_sub(first).saturating_mul(width).to_usize("bytes of chunk entries")?
+                ];
+            for (page, stored) in (low..=high).zip(read.chunks(page_bytes.saturate())) {
                 if self.is_written(page) {
                     let before = page.saturating_sub(from).saturating_mul(self.per_page);
-                    let into = before.saturating_mul(width) as usize;
+                    let into = before.saturating_mul(width).saturate();
                     let entries = checked(self.what, at, stored)?;
                     bytes[into..][..entries.len()].copy_from_slice(entries);
                 }

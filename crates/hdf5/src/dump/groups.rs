@@ -1,6 +1,6 @@
 //! Symbol table nodes, local heaps, and collections of the global heap.
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 
 use super::trees::SymbolTableGroup;
 use super::{StructureWalk, path_in, peek, raw};
@@ -21,7 +21,7 @@ impl StructureWalk<'_> {
         let len = SymbolEntry::node_len(head.count.into(), sizes);
         let names = self.names.get(&group.heap).cloned();
         let name = |entry: &SymbolEntry| {
-            let from = usize::try_from(entry.name).unwrap_or(usize::MAX);
+            let from = entry.name.saturate();
             names.as_deref().and_then(|names| names.get(from..)).map(|rest| up_to_nul(rest).to_vec())
         };
         let mut entries = vec![];

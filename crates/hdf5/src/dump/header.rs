@@ -1,6 +1,6 @@
 //! Object headers: the prefix, continuations, and the heads of messages.
 
-use ferrocdf_bytes::{Record, Result};
+use ferrocdf_bytes::{Record, Result, ToUsize};
 
 use super::StructureWalk;
 use crate::messages::small::Continuation;
@@ -69,7 +69,7 @@ impl StructureWalk<'_> {
             if !super::peek(&mut head, rest) {
                 return Ok(());
             }
-            let (number, flags, len) = (head.kind, head.flags, head.len as usize);
+            let (number, flags, len) = (head.kind, head.flags, head.len.saturate());
             let name = kind::name(number);
             self.write(&format!("  {at} message {number:#04x} {name}\n"))?;
             self.show("header message", at, rest, |dumper| MessageHead::new(&form, 0, 0).fields(dumper))?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ferrocdf_bytes::{Coder, Dumper, Record, Result};
+use ferrocdf_bytes::{Coder, Dumper, Record, Result, ToUsize};
 
 use super::{StructureWalk, raw};
 use crate::chunks::stored::{ChunkKey, ChunkRecord, Form, StoredEntry};
@@ -134,7 +134,7 @@ impl StructureWalk<'_> {
             New::Dense { heap, .. } => FractalHeap::open(&self.source, *heap).ok(),
             _ => None,
         };
-        let (record_type, record_size) = (header.record_type, header.record_size as usize);
+        let (record_type, record_size) = (header.record_type, header.record_size.saturate());
         let depth = levels.len().saturating_sub(1);
         let tree = Rc::new(DumpedTree { of, record_type, record_size, levels, heap });
         let records = header.root_records;
@@ -227,7 +227,7 @@ impl DumpedTree {
         sizes: Sizes,
         dumper: &mut Dumper<'_>,
     ) -> Result<Option<DenseRecord>> {
-        let width = self.record_size.checked_sub((rank as usize).saturating_mul(8));
+        let width = self.record_size.checked_sub(rank.saturate().saturating_mul(8));
         let Some(form) = width.and_then(|width| Form::of(width, filtered, sizes)) else {
             return raw("records", dumper).map(|()| None);
         };

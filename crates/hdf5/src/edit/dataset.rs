@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use ferrocdf_array::{Array, Kind, Layout, PastEnd, Stored};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::{Chain, Step};
 use ferrocdf_store::{Blob, BlobMut};
 
@@ -405,23 +405,23 @@ fn counts(layout: &ChunkedLayout, space: &Dataspace) -> Vec<u64> {
 
 /// Writes `value` again and again over `len` bytes.
 fn fill(blob: &Arc<dyn BlobMut>, at: u64, len: u64, value: &[u8]) -> Result<()> {
-    let many = (STEP / value.len()).max(1).min(usize::try_from(len).unwrap_or(usize::MAX));
+    let many = len.at_most((STEP / value.len()).max(1));
     let piece = value.repeat(many);
     let mut done = 0;
     while done < len {
-        let now = (len - done).min(piece.len() as u64);
-        blob.write_at(at + done, &piece[..now as usize])?;
-        done += now;
+        let now = (len - done).at_most(piece.len());
+        blob.write_at(at + done, &piece[..now])?;
+        done += now as u64;
     }
     Ok(())
 }
 
 /// Copies bytes of the file. Bytes behind its end are zeros.
 fn copy(place: &FileStorage<'_>, from: Address, to: Address, len: u64) -> Result<()> {
-    let mut piece = vec![0; usize::try_from(len).unwrap_or(usize::MAX).min(STEP)];
+    let mut piece = vec![0; len.at_most(STEP)];
     let mut done = 0;
     while done < len {
-        let now = &mut piece[..(len - done).min(STEP as u64) as usize];
+        let now = &mut piece[..(len - done).at_most(STEP)];
         place.blob.read_zero_filled_at(place.source.position(from)? + done, now)?;
         place.blob.write_at(place.source.position(to)? + done, now)?;
         done += now.len() as u64;

@@ -1,6 +1,6 @@
 //! New datasets: checks of their specification, and the messages of their object headers.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::dataset::{Data, wrong};
 use super::header::{CONSTANT, SHARED, message};
@@ -53,7 +53,7 @@ pub(super) fn create(
             if bytes > COMPACT {
                 return Err(wrong(format!("{bytes} bytes do not fit in a header")));
             }
-            let mut data = vec![0; bytes as usize];
+            let mut data = vec![0; bytes.saturate()];
             for element in data.chunks_exact_mut(datatype.size.max(1) as usize) {
                 let fill = value.bytes();
                 element[..fill.len()].copy_from_slice(fill);

@@ -23,7 +23,7 @@ use crate::{Address, Source};
 const WHAT: &str = "free-space note";
 const SIGNATURE: [u8; 8] = *b"fcdfFREE";
 /// Bytes of the tail. The last [`UNCHECKED`] of them are not part of the checksum.
-const TAIL: u64 = 16;
+const TAIL: usize = 16;
 const UNCHECKED: usize = 12;
 /// Bytes of a piece.
 const PIECE: u64 = 16;
@@ -31,7 +31,7 @@ const PIECE: u64 = 16;
 const SUPERBLOCK: u64 = 48;
 /// Bytes of a piece that is worth a note, and the most pieces of one.
 const LEAST: u64 = 16;
-const MOST: u64 = 4096;
+const MOST: usize = 4096;
 
 /// The note before its tail: pieces by address.
 struct NotePieces {
@@ -67,7 +67,7 @@ impl Record for NoteTail {
 
 /// Returns the bytes of a note of so many pieces; the caller has counted at most [`MOST`] of them.
 fn len(pieces: u64) -> u64 {
-    pieces.saturating_mul(PIECE).saturating_add(TAIL)
+    pieces.saturating_mul(PIECE).saturating_add(TAIL as u64)
 }
 
 /// Returns the note that begins at an address.
@@ -78,19 +78,19 @@ fn encode(pieces: Vec<Extent>, at: Address) -> Result<Vec<u8>> {
     bytes.extend(wire::encode(&mut tail)?);
     let checked = bytes.len().saturating_sub(UNCHECKED);
     tail.checksum = lookup3(&bytes[..checked], at.0 as u32);
-    bytes.truncate(bytes.len().saturating_sub(TAIL as usize));
+    bytes.truncate(bytes.len().saturating_sub(TAIL));
     bytes.extend(wire::encode(&mut tail)?);
     Ok(bytes)
 }
 
 /// Returns the extent of the note of a file that ends at `end`, and the pieces that it calls free; `None` if there is none.
 pub(super) fn read(source: &Source, end: u64) -> Result<Option<(Extent, Vec<Extent>)>> {
-    let Some(tail_at) = end.checked_sub(TAIL) else { return Ok(None) };
-    let Ok(bytes) = source.read(WHAT, Address(tail_at), TAIL) else { return Ok(None) };
+    let Some(tail_at) = end.checked_sub(TAIL as u64) else { return Ok(None) };
+    let Ok(bytes) = source.read(WHAT, Address(tail_at), TAIL as u64) else { return Ok(None) };
     let mut tail = NoteTail { count: 0, checksum: 0, signature: SmallVec::new() };
     wire::decode(&mut tail, WHAT, Address(tail_at), &bytes)?;
     let count = u64::from(tail.count);
-    if tail.signature[..] != SIGNATURE || count > MOST {
+    if tail.signature[..] != SIGNATURE || count > MOST as u64 {
         return Ok(None);
     }
     let len = len(count);
@@ -135,8 +135,8 @@ impl Editor {
     /// ends then. Its own place is given up by the commit.
     pub(super) fn destroy_note(&mut self) -> Result<()> {
         let Some(note) = self.note else { return Ok(()) };
-        let tail = Address(note.at.0.saturating_add(note.len).saturating_sub(TAIL));
-        self.blob.write_at(self.source.position(tail)?, &[0; TAIL as usize])
+        let tail = Address(note.at.0.saturating_add(note.len).saturating_sub(TAIL as u64));
+        self.blob.write_at(self.source.position(tail)?, &[0; TAIL])
     }
 
     /// Writes the note of a committed state, if so many bytes are free.
@@ -147,7 +147,7 @@ impl Editor {
     pub(super) fn leave_note(&mut self, least: u64) -> Result<()> {
         if self.note.is_none() {
             let mut space = lock(&self.space);
-            let pieces = space.pieces(LEAST, MOST as usize);
+            let pieces = space.pieces(LEAST, MOST);
             let free: u64 = pieces.iter().map(|piece| piece.len).sum();
             if pieces.is_empty() || free < least {
                 return Ok(());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, BlobMut, ReadRequest, Suffix, forward};
 
 /// A blob with some blocks in memory.
@@ -50,8 +50,8 @@ impl Patched {
         for (&start, bytes) in before.into_iter().chain(blocks.range(at..end)) {
             let (first, last) = (start.max(at), (start + bytes.len() as u64).min(end));
             if first < last {
-                let from = &bytes[(first - start) as usize..(last - start) as usize];
-                into[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
+                let from = &bytes[(first - start).saturate()..(last - start).saturate()];
+                into[(first - at).saturate()..(last - at).saturate()].copy_from_slice(from);
             }
         }
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 
 use super::HeapObject;
 use crate::fields::{self, Fields};
@@ -153,7 +153,7 @@ pub(crate) struct StoredObject {
 pub(crate) fn stored_objects(bytes: &[u8], sizes: Sizes) -> Result<(Vec<StoredObject>, usize)> {
     let mut collection = CollectionHead { sizes, size: 0 };
     let mut start = fields::read(&mut collection, WHAT, bytes)?;
-    let size = usize::try_from(collection.size).unwrap_or(usize::MAX);
+    let size = collection.size.saturate();
     let Some(bytes) = bytes.get(..size).filter(|_| size >= head_size(sizes)) else {
         return Err(bad(format!("{WHAT}: its size is {size}")));
     };
@@ -235,7 +235,7 @@ pub(crate) fn encode(objects: &[NewObject<'_>], size: u64, sizes: Sizes) -> Resu
             if left >= head_size(sizes) as u64 {
                 w.record(&mut ObjectHead { sizes, index: 0, references: 0, size: left });
             }
-            w.pad_to(usize::try_from(size).unwrap_or(usize::MAX));
+            w.pad_to(size.saturate());
         }
     }
     w.finish()

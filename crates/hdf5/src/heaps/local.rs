@@ -4,7 +4,7 @@
 //! `read_whole` is asked for.
 #![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 
 use crate::fields::Fields;
 use crate::wire::{self, bad, up_to_nul};
@@ -90,7 +90,7 @@ impl<'a> LocalHeap<'a> {
         })?;
         if let Some(whole) = &self.whole {
             // The heap has this many bytes, and one more.
-            return Ok(up_to_nul(&whole[offset as usize..]).to_vec());
+            return Ok(up_to_nul(&whole[offset.saturate()..]).to_vec());
         }
         let at = Address(self.data.0.saturating_add(offset));
         let mut len = FIRST_READ.min(left);

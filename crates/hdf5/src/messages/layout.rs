@@ -1,7 +1,7 @@
 //! The data layout message: how the elements of a dataset are stored (specification, section IV.A.2.i).
 #![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 
 use super::HeapId;
 use crate::fields::{self, Fields};
@@ -153,7 +153,7 @@ impl ChunkedLayout {
         if !(1..=8).contains(&width) {
             return Err(c.wrong(format!("lengths of {width} bytes")));
         }
-        self.fields_of_lens(rank, width as usize, c)?;
+        self.fields_of_lens(rank, width.saturate(), c)?;
         let mut kind = self.index.kind();
         c.int("chunk indexing type", &mut kind)?;
         if C::READS {

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 
 use crate::fields::{self, Fields};
 use crate::wire::{self, CHECKSUM, bad, width_of};
@@ -334,8 +334,8 @@ impl BTree2 {
         if record_type != self.header.record_type {
             return Err(bad(format!("{NODE} at {at}: type {record_type} is not the tree's")));
         }
-        let record_size = self.header.record_size as usize;
-        Ok(BTree2Node { at, bytes, record_size, records: records as usize, depth, level })
+        let record_size = self.header.record_size.saturate();
+        Ok(BTree2Node { at, bytes, record_size, records: records.saturate(), depth, level })
     }
 }
 
@@ -362,7 +362,7 @@ impl BTree2Node {
 
     /// The child before record `index`, or behind the last.
     fn child(&self, tree: &BTree2, index: usize) -> Result<Child> {
-        let len = self.level.pointer_len() as usize;
+        let len = self.level.pointer_len().saturate();
         let start = self.records_end(self.records).saturating_add(index.saturating_mul(len));
         let sizes = tree.source.sizes;
         let mut pointer = BTree2ChildPointer { sizes, level: self.level, at: Address(0), records: 0, all: 0 };

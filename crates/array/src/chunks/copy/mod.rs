@@ -8,7 +8,7 @@ mod reencode;
 mod source;
 mod transfer;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::FilterId;
 use ferrocdf_store::{Blob, BlobMut, is_zero};
 
@@ -113,7 +113,7 @@ pub fn copy_chunks(
             return Ok(true);
         }
         // At most `MAX_LOCATED`.
-        let (count, mut copied) = (count as usize, 0);
+        let (count, mut copied) = (count.saturate(), 0);
         copier.begin_box();
         let mut target = Ok(());
         from_chunks.read_consistently(|attempt| {

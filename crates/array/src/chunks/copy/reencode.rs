@@ -1,6 +1,6 @@
 //! Copying chunks that are decoded and encoded again, because the target has other filters.
 
-use ferrocdf_bytes::{Error, Result};
+use ferrocdf_bytes::{Error, Result, ToUsize};
 use ferrocdf_store::Buffer;
 
 use super::source::{Copier, SourceChunk};
@@ -65,11 +65,11 @@ impl Copier<'_> {
     /// Decodes chunks, encodes them with the filters of the target, and stores them. `progress` gets the number of chunks that
     /// were processed since its last call. Errors of the source are recorded in the copier, errors of the target are returned.
     pub(super) fn reencode(&self, chunks: &[SourceChunk], progress: &mut dyn FnMut(usize)) -> Result<()> {
-        let together = (REPORTED / self.chunk_len.max(1)).max(16) as usize;
+        let together = (REPORTED / self.chunk_len.max(1)).max(16).saturate();
         let mut target = Ok(());
         let mut write = |chunks: Vec<(&SourceChunk, Option<&[u8]>)>, done: usize| {
             let chunks = Reencoded { copier: self, chunks };
-            target = self.writer.write_from(self.to_blob, self.chunk_len as usize, &chunks);
+            target = self.writer.write_from(self.to_blob, self.chunk_len.saturate(), &chunks);
             if target.is_ok() {
                 progress(done);
             }
@@ -123,7 +123,7 @@ impl Copier<'_> {
             chunk.copy_from_slice(&stored[..chunk.len()]);
             return Ok(());
         }
-        chain.check_size(mask, len as usize, chunk.len()).map_err(fail)?;
+        chain.check_size(mask, len.to_usize("encoded bytes").map_err(fail)?, chunk.len()).map_err(fail)?;
         chain.decode(mask, self.encoded(found, stored, buffer)?, chunk).map_err(fail)
     }
 
@@ -138,7 +138,7 @@ impl Copier<'_> {
             return Ok(stored);
         }
         // `Copier::chunks` bounds the length by the size of the blob.
-        let stored = buffer.at(found.position(), found.len as usize);
+        let stored = buffer.at(found.position(), found.len.to_usize("encoded bytes")?);
         self.from_blob.read_exact_at(found.position(), stored)?;
         Ok(stored)
     }

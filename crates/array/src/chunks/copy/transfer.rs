@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
 use super::source::{Copier, SourceChunk};
 use crate::chunks::decoded::{Key, too_short};
@@ -49,7 +49,7 @@ impl Copier<'_> {
         })?;
         let mut starts = vec![0];
         starts.extend(chunks.iter().scan(0, |end, chunk| {
-            *end += chunk.len as usize;
+            *end += chunk.len.saturate();
             Some(*end)
         }));
         Ok(CopyBatch { chunks, memory, starts })
@@ -92,10 +92,10 @@ impl Copier<'_> {
             return self.from_blob.read_exact_at(chunk.position(), bytes);
         }
         Scratch::with(|scratch| {
-            let window = scratch.window.at(begin, (end - begin) as usize);
+            let window = scratch.window.at(begin, (end - begin).to_usize("bytes of chunks")?);
             self.from_blob.read_exact_at(begin, window)?;
             for (chunk, bytes) in group {
-                let from = (chunk.position() - begin) as usize;
+                let from = (chunk.position() - begin).saturate();
                 bytes.copy_from_slice(&window[from..from + bytes.len()]);
             }
             Ok(())
@@ -110,7 +110,7 @@ type ChunkFetch<'a> = (&'a SourceChunk, &'a mut [u8]);
 fn split<'a>(chunks: &'a [SourceChunk], memory: &'a mut [u8]) -> Vec<ChunkFetch<'a>> {
     let mut rest = memory;
     let part = |chunk: &'a SourceChunk| {
-        let (here, more) = std::mem::take(&mut rest).split_at_mut(chunk.len as usize);
+        let (here, more) = std::mem::take(&mut rest).split_at_mut(chunk.len.saturate());
         rest = more;
         (chunk, here)
     };

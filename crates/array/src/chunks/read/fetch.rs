@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::Buffer;
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -106,7 +106,7 @@ impl ChunkReader<'_> {
         (window, scratch): (&mut Buffer, &mut Scratch),
     ) -> Result<bool> {
         // `check_inside` bounds the length by the size of the blob.
-        let bytes = window.at(range.start, (range.end - range.start) as usize);
+        let bytes = window.at(range.start, (range.end - range.start).to_usize("bytes of chunks")?);
         self.stored.fetch(range.start, bytes)?;
         self.fill_from(range.start, bytes, tasks, generation, scratch)
     }
@@ -122,7 +122,7 @@ impl ChunkReader<'_> {
     ) -> Result<bool> {
         all_in_range(tasks.iter_mut().map(|task| {
             let stored = match task.chunk.need {
-                Need::Whole(at, len) => Some(&bytes[(at - start) as usize..][..len as usize]),
+                Need::Whole(at, len) => Some(&bytes[(at - start).saturate()..][..len.saturate()]),
                 Need::Part(_) | Need::Object | Need::Decoded | Need::Nothing => None,
             };
             self.task(task, stored, generation, scratch)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{Buffer, Cost};
 
@@ -96,7 +96,7 @@ impl ChunkReader<'_> {
         };
         let fail = |error: Error| error.at(self.stored.name(&self.selected.key(&task.chunk.at), location));
         let chain = self.stored.chain;
-        let chunk_len = self.stored.chunk_len as usize;
+        let chunk_len = self.stored.chunk_len.saturate();
         if chain.is_identity(mask) {
             if stored.len() < chunk_len {
                 return Err(fail(too_short(stored.len() as u64, self.stored.chunk_len)));
@@ -163,7 +163,7 @@ impl ChunkReader<'_> {
             && self.conversion.is_copy()
             && !chunk.planes
         {
-            let len = run.count as usize * part.size;
+            let len = run.count.saturate() * part.size;
             non_temporal::copy_rows(
                 rows.map(|(number, row)| (&chunk.bytes[part.row_at(number)..][..len], &mut **row)),
             );

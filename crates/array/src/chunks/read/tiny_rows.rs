@@ -1,6 +1,6 @@
 //! Reading chunks with many tiny rows: all threads decode a group of chunks, then one thread scatters their elements.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::Buffer;
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -138,7 +138,7 @@ impl ChunkReader<'_> {
         }
         let row_len = part.row_elements() * self.size;
         (0..part.rows()).fold(true, |in_range, number| {
-            let to = first + offset(&outer, number as u64) as usize;
+            let to = first + offset(&outer, number as u64).saturate();
             let row = &mut out[to..][..row_len];
             in_range
                 & match chunk {

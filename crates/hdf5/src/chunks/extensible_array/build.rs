@@ -1,6 +1,6 @@
 //! Whole extensible arrays from their entries.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::{
     DATA, EntryLocation, ExtensibleArrayHeader, HEADER, INDEX, IndexBlock, PAGE, SECONDARY, SecondaryBlock,
@@ -87,7 +87,7 @@ impl ExtensibleArrayBuilder<'_, '_> {
                 }
                 // The groups before have together as many blocks as this.
                 let before: u64 = (0..spot.group).map(ExtensibleArrayHeader::blocks).sum();
-                data[(before + spot.block) as usize] = Some(self.data(&spot, part, &mut [])?);
+                data[(before + spot.block).saturate()] = Some(self.data(&spot, part, &mut [])?);
             } else {
                 secondary[(spot.group - direct) as usize] = Some(self.secondary(&spot, part)?);
             }
@@ -118,12 +118,12 @@ impl ExtensibleArrayBuilder<'_, '_> {
         let blocks = ExtensibleArrayHeader::blocks(spot.group);
         let pages =
             if spot.entries > self.header.per_page() { spot.entries / self.header.per_page() } else { 0 };
-        let mut written = vec![0; (blocks * pages.div_ceil(8)) as usize];
-        let mut data = vec![None; blocks as usize];
+        let mut written = vec![0; (blocks * pages.div_ceil(8)).to_usize("bytes of a page bitmap")?];
+        let mut data = vec![None; blocks.to_usize("data block addresses")?];
         let before = spot.first - spot.block * spot.entries;
         for part in entries.chunk_by(|a, b| (a.0 - before) / spot.entries == (b.0 - before) / spot.entries) {
             let Some(spot) = part.first().and_then(|entry| self.header.spot(entry.0)) else { continue };
-            data[spot.block as usize] = Some(self.data(&spot, part, &mut written)?);
+            data[spot.block.saturate()] = Some(self.data(&spot, part, &mut written)?);
         }
         let offset = self.offset(before);
         let mut block = SecondaryBlock::new(&self.header, self.at, spot.group);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::header::{FractalHeapHeader, FractalHeapShape, WHAT};
 use super::stored::{self, BlockHead, FractalHeapChildPointer, HugeObject, ManagedId};
@@ -184,7 +184,7 @@ impl FractalHeapBuilder<'_, '_> {
             return Err(full());
         }
         // Not more than the largest direct block.
-        let bytes = vec![0; size as usize];
+        let bytes = vec![0; size.to_usize("bytes of a direct block")?];
         self.direct.push(Direct { start, size, used: head, bytes });
         Ok(self.direct.len() - 1)
     }

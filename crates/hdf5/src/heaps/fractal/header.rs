@@ -3,7 +3,7 @@
 //! Every number that later code shifts or divides by is checked here.
 #![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::{Coder, Error, Record, Result};
+use ferrocdf_bytes::{Coder, Error, Record, Result, ToUsize};
 use ferrocdf_codec::Chain;
 
 use crate::fields::{self, Fields};
@@ -230,7 +230,7 @@ impl FractalHeapShape {
         Ok(FractalHeapShape {
             at,
             sizes,
-            id_length: stored.id_length as usize,
+            id_length: stored.id_length.saturate(),
             direct_checksums: stored.flags & 0x02 != 0,
             huge_index: stored.huge_index,
             width: power("table width", stored.table_width)?,

@@ -13,7 +13,7 @@ pub(crate) mod stored;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ferrocdf_bytes::{Result, lookup3};
+use ferrocdf_bytes::{Result, ToUsize, lookup3};
 
 use crate::wire::{self, number};
 use crate::{Address, Source, fields};
@@ -164,7 +164,7 @@ impl FractalHeap {
         let at = before.saturating_add(header.block_head() as u64);
         let filtered = (filtered && index < direct).then_some((0, 0));
         let mut pointer = FractalHeapChildPointer { sizes, at: None, filtered };
-        fields::read(&mut pointer, INDIRECT, block.get(at as usize..).unwrap_or_default())?;
+        fields::read(&mut pointer, INDIRECT, block.get(at.saturate()..).unwrap_or_default())?;
         Ok(pointer.at.map(|at| StoredBlock { at, filtered: pointer.filtered.unwrap_or_default() }))
     }
 
@@ -211,7 +211,7 @@ impl FractalHeap {
         if len > most {
             return Err(self.header.error(format!("{what} at {at}: {stored} bytes cannot hold {len}")));
         }
-        let mut plain = vec![0; len as usize];
+        let mut plain = vec![0; len.to_usize("decoded bytes")?];
         match &self.header.chain {
             Some(chain) => chain.decode(mask, &bytes, &mut plain)?,
             None => return Err(self.header.error("it has no filters")),

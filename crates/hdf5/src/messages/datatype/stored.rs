@@ -4,7 +4,7 @@
 //! numbers of version 1. [`Datatype::settle`] gives each the version it needs.
 #![deny(clippy::arithmetic_side_effects)]
 
-use ferrocdf_bytes::{Coder, Record, Result};
+use ferrocdf_bytes::{Coder, Record, Result, ToUsize};
 
 use super::class_bits::ClassBits;
 use super::{
@@ -276,7 +276,7 @@ fn fields_of_old_dims<C: Coder>(dims: &mut Vec<u32>, c: &mut C) -> Result<()> {
     for len in dims.iter_mut() {
         c.int("dimension size", len)?;
     }
-    dims.truncate(rank as usize);
+    dims.truncate(rank.saturate());
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! A tree is made as low as it can be, with its records spread evenly: nodes are at least about half full, so that the
 //! reference can go on with it as if it had made it.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 
 use super::{BTree2ChildPointer, BTree2Header, BTree2NodeHead, HEADER, Level, NODE, NODE_HEAD, bad};
 use crate::block::{Alloc, Block, BlockKind};
@@ -94,7 +94,7 @@ impl BTree2Builder<'_, '_> {
             kind = BlockKind::Tree2Internal;
             let below = self.levels[depth - 1].below;
             // As few children as can hold all but the records between them, but two.
-            let children = (count as u64 + 1).div_ceil(below + 1).max(2) as usize;
+            let children = (count as u64 + 1).div_ceil(below + 1).max(2).saturate();
             records = children - 1;
             let all = count - records;
             let (mut made, mut next) = (Vec::with_capacity(children), first);
