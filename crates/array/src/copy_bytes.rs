@@ -1,6 +1,6 @@
 //! Copying bytes from one blob to another.
 
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, BlobMut, meeting_point};
 
 use crate::pool;
@@ -26,7 +26,7 @@ fn split(from: &dyn Blob, at: u64, to: &dyn BlobMut, to_at: u64, len: u64) -> Re
         return range(from, at, to, to_at, len);
     }
     let left = (len / 2).next_multiple_of(PIECE);
-    let (a, b) = rayon::join(
+    let (a, b) = pool::join(
         || split(from, at, to, to_at, left.min(len)),
         || split(from, at + left, to, to_at + left, len - left.min(len)),
     );
@@ -37,7 +37,7 @@ fn range(from: &dyn Blob, at: u64, to: &dyn BlobMut, to_at: u64, len: u64) -> Re
     Scratch::with(|scratch| {
         let mut done = 0;
         while done < len {
-            let piece = (len - done).min(PIECE) as usize;
+            let piece = (len - done).min(PIECE).saturate();
             let buffer = scratch.window.at(meeting_point(at + done, to_at + done), piece);
             from.read_exact_at(at + done, buffer)?;
             to.write_at(to_at + done, buffer)?;

@@ -10,7 +10,6 @@ use std::sync::Mutex;
 
 use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, Cost, ReadRequest};
-use rayon::prelude::*;
 
 use crate::{PastEnd, pool};
 
@@ -99,10 +98,7 @@ pub(crate) fn share<J: Send>(
 ) -> Result<bool> {
     let pool = if shares && jobs.len() > 1 { pool::get() } else { None };
     match pool {
-        Some(pool) => pool.install(|| {
-            let jobs = jobs.into_par_iter().enumerate().with_max_len(1);
-            jobs.map(|(number, job)| work(number, job)).try_reduce(|| true, |a, b| Ok(a & b))
-        }),
+        Some(pool) => pool.try_all(jobs, |(number, job)| work(number, job)),
         None => {
             let mut jobs = jobs.into_iter().enumerate();
             jobs.try_fold(true, |all, (number, job)| Ok(all & work(number, job)?))

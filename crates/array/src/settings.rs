@@ -45,6 +45,7 @@ fn set_both(threads: Wish<'_>, cache: Wish<'_>) -> Result<(), InUse> {
 }
 
 /// Returns the number of threads for large requests; by default that of the cores that this process may run on.
+#[cfg(feature = "threads")]
 pub(crate) fn threads() -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     get(&THREADS, || environment("FERROCDF_THREADS").unwrap_or_else(cores))

@@ -7,7 +7,7 @@ use crate::convert::Conversion;
 use crate::scratch::Scratch;
 use crate::tile_job::{TileJob, read_in_batches};
 use crate::tiling::{Tile, TilePlan};
-use crate::{PastEnd, non_temporal, scatter};
+use crate::{PastEnd, non_temporal, pool, scatter};
 
 /// Reads the tiles of a plan.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl<'a> TileReader<'a> {
         let middle = from + (to - from) / 2;
         let here = (self.plan.tile(middle).first - self.plan.tile(from).first) * self.size;
         let (left, right) = out.split_at_mut(here);
-        let (left, right) = rayon::join(
+        let (left, right) = pool::join(
             || self.split(from, middle, together, left),
             || self.split(middle, to, together, right),
         );

@@ -12,7 +12,7 @@ use crate::memory::MapWalk;
 use crate::requests::{BatchLimit, Windows, run_in_batches};
 use crate::scratch::Scratch;
 use crate::tiling::{Tile, TilePlan};
-use crate::{PastEnd, scatter};
+use crate::{PastEnd, pool, scatter};
 
 /// Maximum bytes of a tile of elements that are converted. Writing a new file of 1 GB takes a quarter less time than with
 /// tiles of 256 KiB.
@@ -76,7 +76,7 @@ impl TileWriter<'_> {
         }
         let middle = from + (to - from) / 2;
         let (left, right) =
-            rayon::join(|| self.split(from, middle, together), || self.split(middle, to, together));
+            pool::join(|| self.split(from, middle, together), || self.split(middle, to, together));
         Ok(left? & right?)
     }
 

@@ -2,8 +2,9 @@
 //!
 //! They are looked for in the folders of [`path`], which begin as those of the environment variable `HDF5_PLUGIN_PATH`. A
 //! filter that is built in goes before a plugin of its number, unless [`prefer`] or `FERROCDF_FILTERS=plugins` in the
-//! environment says otherwise.
+//! environment says otherwise. Without the feature `plugins` the built-in filters are all there are.
 
+#[cfg(feature = "plugins")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -11,6 +12,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_codec::Codecs;
 
 pub use ferrocdf_codec::{built_in_ids, from_numcodecs, names, to_numcodecs};
+#[cfg(feature = "plugins")]
 pub use ferrocdf_plugin::{
     Codec, CodecVariable, Found, FoundFilter, Locks, catalog, finalize_codecs, lock_all, path,
 };
@@ -42,8 +44,15 @@ pub fn prefers() -> bool {
 }
 
 /// Returns the filters for a file that is opened now: the built-in ones and those of plugins.
+#[cfg(feature = "plugins")]
 pub(crate) fn codecs() -> Codecs {
     Codecs::new(Arc::new(ferrocdf_plugin::Plugins), prefers())
+}
+
+/// Returns the built-in filters.
+#[cfg(not(feature = "plugins"))]
+pub(crate) fn codecs() -> Codecs {
+    Codecs::default()
 }
 
 /// Checks the environment variable `FERROCDF_FILTERS`: netCDF-4 files are not opened while it holds an unknown word.
@@ -67,11 +76,13 @@ pub fn has_filter(id: u32) -> bool {
 
 /// The codec of a plugin that goes with the filter of this number. A codec without a filter, which may be built in or in
 /// another library, is none.
+#[cfg(feature = "plugins")]
 pub fn codec(id: u32) -> Option<Arc<Codec>> {
     ferrocdf_plugin::codec(id).filter(|_| has_filter(id))
 }
 
 /// The same by its name in Zarr metadata.
+#[cfg(feature = "plugins")]
 pub fn codec_named(name: &str) -> Option<Arc<Codec>> {
     ferrocdf_plugin::codec_named(name).filter(|codec| has_filter(codec.id()))
 }

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Context, Result, ToUsize};
 use ferrocdf_codec::Chain;
 use ferrocdf_store::{BlobMut, Buffer, writes_slowly};
-use rayon::prelude::*;
 
 use super::cache;
 use super::changes::Changes;
@@ -391,10 +390,7 @@ pub(super) fn each<T: Send>(
 ) -> Result<()> {
     let pool = if shares && items.len() > 1 { pool::get() } else { None };
     match pool {
-        Some(pool) => pool.install(|| {
-            let items = items.par_iter_mut().enumerate().with_max_len(1);
-            items.try_for_each(|(number, item)| work(number, item))
-        }),
+        Some(pool) => pool.try_each(items, |(number, item)| work(number, item)),
         None => items.iter_mut().enumerate().try_for_each(|(number, item)| work(number, item)),
     }
 }

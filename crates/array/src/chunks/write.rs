@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_store::{BlobMut, Buffer, Cost};
-use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::cache;
@@ -316,7 +315,7 @@ impl SelectionWriter<'_> {
         let shares = partial.len() > 1 && partial.iter().map(bytes).sum::<u64>() >= PARALLEL_BYTES;
         let pool = if shares { pool::get() } else { None };
         match pool {
-            Some(pool) => pool.install(|| partial.par_iter_mut().try_for_each(|chunk| self.fill(chunk))),
+            Some(pool) => pool.try_each(partial, |(_, chunk)| self.fill(chunk)),
             None => partial.iter_mut().try_for_each(|chunk| self.fill(chunk)),
         }
     }

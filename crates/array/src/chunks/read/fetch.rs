@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::Buffer;
-use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::ChunkReader;
@@ -56,13 +55,7 @@ impl ChunkReader<'_> {
         let generation = plan.generation;
         let pool = if self.shares && plan.fetches.len() > 1 { pool::get() } else { None };
         match pool {
-            Some(pool) => {
-                let jobs: Vec<FetchJob<'_, 'o>> = jobs.collect();
-                pool.install(|| {
-                    let jobs = jobs.into_par_iter().with_max_len(1);
-                    jobs.map(|job| self.job(job, generation)).try_reduce(|| true, |a, b| Ok(a & b))
-                })
-            }
+            Some(pool) => pool.try_all(jobs.collect(), |(_, job)| self.job(job, generation)),
             None => {
                 jobs.into_iter().try_fold(true, |in_range, job| Ok(in_range & self.job(job, generation)?))
             }

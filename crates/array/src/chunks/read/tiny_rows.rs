@@ -2,7 +2,6 @@
 
 use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::Buffer;
-use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use super::ChunkReader;
@@ -81,7 +80,7 @@ impl ChunkReader<'_> {
             None => Ok(decode(number, chunk)?.map(|bytes| Decoded::written(bytes, 0, None))),
         };
         match pool::get().filter(|_| self.shares) {
-            Some(pool) => pool.install(|| some.par_iter().enumerate().map(decode).collect()),
+            Some(pool) => pool.try_map(some, decode),
             None => some.iter().enumerate().map(decode).collect(),
         }
     }

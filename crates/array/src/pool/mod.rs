@@ -1,65 +1,24 @@
-//! The thread pool for large requests.
+//! The thread pool for large requests, the only place that knows rayon.
 //!
 //! The process has one pool, made on first use. It is not rayon's global pool, which belongs to the program; `settings` has the number
-//! of its threads. With
-//! fewer than two threads, in a process made by `fork` (which has none of its parent's threads), and where threads cannot be
-//! made, requests run on the thread of the caller.
+//! of its threads. With fewer than two threads, in a process made by `fork` (which has none of its parent's threads), where threads
+//! cannot be made, and without the feature `threads`, requests run on the thread of the caller.
+
+#[cfg(feature = "threads")]
+mod threads;
+#[cfg(feature = "threads")]
+use threads as workers;
+
+#[cfg(not(feature = "threads"))]
+mod no_threads;
+#[cfg(not(feature = "threads"))]
+use no_threads as workers;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
-
-use crate::per_process::PerProcess;
-use crate::settings;
-
-static POOL: PerProcess<Option<ThreadPool>> = PerProcess::new();
-
-/// The threads of the pool.
-#[derive(Clone, Copy, Debug)]
-pub struct Workers(&'static ThreadPool);
-
-impl Workers {
-    /// Returns the number of threads.
-    pub fn count(self) -> usize {
-        self.0.current_num_threads()
-    }
-
-    /// Runs a function in the pool and waits for it.
-    ///
-    /// A thread of another rayon pool that waits here would run other jobs of its own pool meanwhile. Such a job may need a lock
-    /// that the caller holds, for example the lock of a file: a deadlock. So on such a thread the call is made from a new thread,
-    /// and the caller blocks until that thread ends.
-    pub fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
-        if rayon::current_thread_index().is_none() || self.0.current_thread_index().is_some() {
-            return self.0.install(work);
-        }
-        let work = Mutex::new(Some(work));
-        let run = || {
-            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-            self.0.install(work.expect("it is run once"))
-        };
-        std::thread::scope(|scope| match std::thread::Builder::new().spawn_scoped(scope, run) {
-            Ok(waiting) => waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => run(),
-        })
-    }
-
-    /// Runs two functions in parallel.
-    pub fn join<A: Send, B: Send>(
-        self,
-        one: impl FnOnce() -> A + Send,
-        other: impl FnOnce() -> B + Send,
-    ) -> (A, B) {
-        self.install(|| rayon::join(one, other))
-    }
-}
-
-/// Returns the pool; `None` if requests run on the caller's thread.
-pub fn get() -> Option<Workers> {
-    POOL.get_or_init(make)?.as_ref().map(Workers)
-}
+pub(crate) use workers::join;
+pub use workers::{Workers, get};
 
 /// Runs `io` on a new thread while this thread runs `work`, which may use the pool; one after the other if no thread can be made.
 /// A panic of either is resumed on this thread.
@@ -82,7 +41,7 @@ pub(crate) fn overlap<A: Send, B>(io: impl FnOnce() -> A + Send, work: impl FnOn
 /// Maps items in parallel.
 pub fn map_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     match get() {
-        Some(pool) => pool.install(|| items.par_iter().map(&work).collect()),
+        Some(pool) => pool.map(items, work),
         None => items.iter().map(work).collect(),
     }
 }
@@ -102,14 +61,6 @@ pub fn map_within_budget<T: Sync, R: Send>(
             made
         })
     })
-}
-
-fn make() -> Option<ThreadPool> {
-    let size = settings::threads();
-    if size < 2 {
-        return None;
-    }
-    ThreadPoolBuilder::new().num_threads(size).thread_name(|n| format!("ferrocdf-{n}")).build().ok()
 }
 
 #[cfg(test)]
