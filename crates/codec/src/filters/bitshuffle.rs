@@ -108,6 +108,8 @@ impl Bitshuffle {
     pub fn new(params: &[u32]) -> Result<Bitshuffle> {
         let param = |at: usize| params.get(at).copied().unwrap_or(0);
         let (size, block) = (param(2) as usize, param(3) as usize);
+        let derived = (BLOCK_BYTES.checked_div(size).unwrap_or(0) / 8 * 8).max(MIN_BLOCK_ELEMENTS);
+        let block = if block == 0 { derived } else { block };
         if size == 0 || !block.is_multiple_of(8) || block.checked_mul(size).is_none() {
             return Err(bad_params(format!(
                 "blocks of {block} elements of {size} bytes: must be a multiple of 8 elements of at least 1 byte"
@@ -120,8 +122,7 @@ impl Bitshuffle {
             3 => BitshuffleCompressor::Zstd(3),
             number => BitshuffleCompressor::Undefined(number),
         };
-        let derived = (BLOCK_BYTES / size / 8 * 8).max(MIN_BLOCK_ELEMENTS);
-        Ok(Bitshuffle { size, block: if block == 0 { derived } else { block }, compressor })
+        Ok(Bitshuffle { size, block, compressor })
     }
 
     /// Returns the block size in bytes from the header, and the bytes after the header.

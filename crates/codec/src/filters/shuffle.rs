@@ -152,7 +152,7 @@ fn elements_in_cache(size: usize) -> usize {
 fn gather_any(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
     let count = planes.len() / size;
     let run = elements_in_cache(size);
-    for (number, elements) in elements.chunks_mut(run * size).enumerate() {
+    for (number, elements) in elements.chunks_mut(run.saturating_mul(size)).enumerate() {
         for of in 0..size {
             let bytes = &planes[of * count + first + number * run..][..elements.len() / size];
             for (element, &byte) in elements.chunks_exact_mut(size).zip(bytes) {
@@ -165,7 +165,7 @@ fn gather_any(size: usize, planes: &[u8], first: usize, elements: &mut [u8]) {
 fn scatter_any(size: usize, elements: &[u8], planes: &mut [u8]) {
     let count = elements.len() / size;
     let run = elements_in_cache(size);
-    for (number, elements) in elements.chunks(run * size).enumerate() {
+    for (number, elements) in elements.chunks(run.saturating_mul(size)).enumerate() {
         for (of, plane) in planes.chunks_exact_mut(count.max(1)).enumerate() {
             let bytes = &mut plane[number * run..];
             for (byte, element) in bytes.iter_mut().zip(elements.chunks_exact(size)) {
