@@ -44,7 +44,7 @@ pub use objects::{
     ObjectBlob, ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key,
     folder_of,
 };
-pub use os::{copy_access, exchange};
+pub use os::{copy_access, exchange, path_of};
 pub use page_cache::PageCache;
 pub use page_folder::PageFolder;
 pub use parts::read_parts;

@@ -80,7 +80,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "portable",
-        help: "[i686|s390x [FILTER...]]: the crates' tests on 32 bits and on a big-endian machine; not part of ci",
+        help: "[i686|s390x|wasm32|windows [FILTER...]]: tests on 32 bits and on a big-endian machine, compiler checks for the others; not part of ci",
         run: portable::portable,
     },
     Task { name: "sanitize", help: "the engine's tests under AddressSanitizer", run: tasks::sanitize },

@@ -133,6 +133,16 @@ const PORTABLE: &[Need] = &[
         is_there: || Path::new("/usr/s390x-linux-gnu/include/stdio.h").is_file(),
     },
     Need {
+        what: "a C compiler for WebAssembly",
+        package: "clang",
+        is_there: || works("clang", &["--version"]),
+    },
+    Need {
+        what: "a C compiler for Windows",
+        package: "gcc-mingw-w64-x86-64",
+        is_there: || works("x86_64-w64-mingw32-gcc", &["--version"]),
+    },
+    Need {
         what: "an emulator of s390x",
         package: "qemu-user",
         is_there: || works("qemu-s390x", &["--version"]),

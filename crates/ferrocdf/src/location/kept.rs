@@ -1,12 +1,10 @@
 //! The folder in which pages of objects are kept from one process to the next: `FERROCDF_REMOTE_CACHE=FOLDER`, or `FOLDER:SIZE`.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::PageFolder;
+use ferrocdf_store::{PageFolder, path_of};
 
 const VARIABLE: &str = "FERROCDF_REMOTE_CACHE";
 
@@ -23,7 +21,7 @@ pub(super) fn folder() -> Result<Option<Arc<PageFolder>>> {
         let Some(value) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
             return Ok(None);
         };
-        let (folder, limit) = parse(value.as_bytes())?;
+        let (folder, limit) = parse(value.as_encoded_bytes())?;
         PageFolder::open(folder, limit)
             .map(|folder| Some(Arc::new(folder)))
             .map_err(|error| error.at(VARIABLE))
@@ -33,8 +31,7 @@ pub(super) fn folder() -> Result<Option<Arc<PageFolder>>> {
 
 /// Takes a value apart: the folder, and the bytes that its pages may take.
 fn parse(value: &[u8]) -> Result<(&Path, u64)> {
-    let path = |bytes| Path::new(OsStr::from_bytes(bytes));
-    let Some(at) = value.iter().rposition(|&byte| byte == b':') else { return Ok((path(value), USUAL)) };
+    let Some(at) = value.iter().rposition(|&byte| byte == b':') else { return Ok((path_of(value)?, USUAL)) };
     let size = String::from_utf8_lossy(&value[at + 1..]);
     let digits = size.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match size[digits.len()..].to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
@@ -50,7 +47,7 @@ fn parse(value: &[u8]) -> Result<(&Path, u64)> {
         let what = format!("{VARIABLE}: {size:?} behind the last colon is not a size, such as 500M or 2G");
         Error::new(Code::EINVAL, what)
     };
-    bytes.map(|bytes| (path(&value[..at]), bytes)).ok_or_else(wrong)
+    Ok((path_of(&value[..at])?, bytes.ok_or_else(wrong)?))
 }
 
 #[cfg(test)]

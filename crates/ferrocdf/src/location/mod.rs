@@ -12,18 +12,16 @@ mod url;
 mod words;
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_model::{Container, DataModel, Format};
 use ferrocdf_store::{
-    Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, PageFolder, ReadAhead, ReadRequest, Store,
+    Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, PageFolder, ReadAhead, ReadRequest, Store, path_of,
 };
 
 use resolver::{BesideFile, BesideObject};
@@ -77,9 +75,9 @@ impl Location {
         let url = Url::parse(text);
         url.as_ref().map_or(Ok(()), Url::check_words)?;
         Ok(match url {
-            None => Location::Path(as_path(text).to_path_buf()),
+            None => Location::Path(path_of(text)?.to_path_buf()),
             Some(url) if url.is_file() && !url.has_words_for_files() => {
-                Location::Path(as_path(&url.local_path()?).to_path_buf())
+                Location::Path(path_of(&url.local_path()?)?.to_path_buf())
             }
             Some(url) => Location::Url(url),
         })
@@ -223,7 +221,7 @@ impl Location {
     pub fn resolved(&self) -> Result<Cow<'_, Location>> {
         match self {
             Location::Url(url) if url.is_file() => {
-                Ok(Cow::Owned(Location::Path(as_path(&url.local_path()?).to_path_buf())))
+                Ok(Cow::Owned(Location::Path(path_of(&url.local_path()?)?.to_path_buf())))
             }
             #[cfg(feature = "remote")]
             Location::Url(url) => {
@@ -282,8 +280,4 @@ fn by_pages_kept(blob: Arc<dyn Blob>, folder: Option<Arc<PageFolder>>) -> Arc<dy
 fn not_a_file(url: &Url) -> Error {
     let what = "it is the URL of a remote object, where only a path or the file: URL of a file can be used";
     Error::new(Code::ENOTBUILT, what).at(url)
-}
-
-fn as_path(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
 }

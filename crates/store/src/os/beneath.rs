@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 
 /// What is found beneath a folder.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems cannot tell"))]
 pub(crate) enum Beneath {
     /// The file or folder, open for reading.
     Opened(File),

@@ -9,9 +9,11 @@ mod exchange;
 pub(crate) mod identity;
 pub(crate) mod locks;
 pub(crate) mod nameless;
+mod paths;
 pub(crate) mod positional;
 pub(crate) mod prealloc;
 pub(crate) mod sync;
 
 pub use access::copy_access;
 pub use exchange::exchange;
+pub use paths::path_of;
