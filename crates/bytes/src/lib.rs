@@ -4,6 +4,7 @@
 //! a [`Decoder`], an [`Encoder`], a [`Sizer`] or a [`Dumper`], reads, writes, measures and prints it, so the four can
 //! never disagree. This crate knows no I/O and no format.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 
 mod coder;
 mod error;

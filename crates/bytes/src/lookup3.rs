@@ -4,8 +4,9 @@
 
 /// The lookup3 hash of `bytes`, started with `initial` (0 for checksums).
 pub fn lookup3(bytes: &[u8], initial: u32) -> u32 {
-    // The length is hashed modulo 2^32.
-    let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32).wrapping_add(initial);
+    #[expect(clippy::cast_possible_truncation, reason = "the length is hashed modulo 2^32")]
+    let len = bytes.len() as u32;
+    let start = 0xdead_beef_u32.wrapping_add(len).wrapping_add(initial);
     let mut state = [start; 3];
     let mut rest = bytes;
     while rest.len() > 12 {

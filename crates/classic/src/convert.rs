@@ -23,8 +23,9 @@ pub fn to_model(header: Header, records: u64) -> Result<Model> {
         let name = var.name;
         let mut dims = Vec::with_capacity(var.dims.len());
         for (place, &id) in var.dims.iter().enumerate() {
-            let dim = usize::try_from(id).ok().and_then(|at| model.dims().get(at));
-            let Some(dim) = dim else {
+            let found =
+                u32::try_from(id).ok().map(DimId).and_then(|id| Some((id, model.dims().get(id.index())?)));
+            let Some((dim_id, dim)) = found else {
                 let (there, what) = (model.dims().len(), "there are");
                 let what = format!("variable {name}: dimension id {id}, {what} {there} dimensions");
                 return Err(Error::new(Code::EBADDIM, what));
@@ -33,8 +34,7 @@ pub fn to_model(header: Header, records: u64) -> Result<Model> {
                 let what = format!("variable {name}: the record dimension {} is not the first one", dim.name);
                 return Err(Error::new(Code::EUNLIMPOS, what));
             }
-            // The id is a position in the list, which is in memory.
-            dims.push(DimId(id as u32));
+            dims.push(dim_id);
         }
         let ty = Type::Atomic(atomic(var.nc_type)?);
         let (attrs, storage) = (Attrs::from(var.attrs), Storage::default());

@@ -100,7 +100,7 @@ impl ClassicFile {
                 format!("header: at byte {NUMRECS_AT}: numrecs {records} makes a file beyond any size");
             return Err(Error::new(Code::ENOTNC, what));
         }
-        for dim in (0..model.dims().len()).map(|at| ferrocdf_model::DimId(at as u32)) {
+        for dim in (0..).map(ferrocdf_model::DimId).take(model.dims().len()) {
             if model.dim(dim).unlimited {
                 model.set_dim_len(dim, records);
             }

@@ -5,6 +5,7 @@
 //! variable. [`Header`] is what is stored; [`Layout`] is where data lies; [`ClassicFile`] keeps both true while a file
 //! is defined, written and grown. Data itself is moved by the array engine, never here.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 
 mod access;
 mod convert;

@@ -26,6 +26,7 @@ macro_rules! from_any {
         }
 
         impl FromAnyNumber for $ty {
+            #[expect(clippy::cast_possible_truncation, reason = "larger floats become the largest i128, which no type here has")]
             fn from_any(number: AnyNumber) -> Option<Self> {
                 match number {
                     AnyNumber::Integer(integer) => integer.try_into().ok(),
@@ -43,6 +44,7 @@ macro_rules! from_any {
         }
 
         impl FromAnyNumber for $ty {
+            #[allow(clippy::cast_possible_truncation, reason = "a float of fewer bits is the nearest one; finite ones are checked")]
             fn from_any(number: AnyNumber) -> Option<Self> {
                 let (converted, is_finite) = match number {
                     AnyNumber::Integer(integer) => (integer as $ty, true),

@@ -4,6 +4,7 @@
 //! which is also the netCDF id of dimensions and types. What a file says and what it is to say after the next
 //! definition step are two values of this type. Every change is checked against what the [`Format`] can hold.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 
 mod attrs;
 mod conversions;

@@ -60,8 +60,7 @@ impl Index {
 
     fn add<'a>(&mut self, at: usize, name_at: &impl Fn(usize) -> &'a Name) {
         let hash = |at: &u32| self.hasher.hash_one(name_at(*at as usize).as_bytes());
-        // Ids are 32 bits wide, so lists are no longer than that.
-        let new = at as u32;
+        let new = u32::try_from(at).expect("ids have 32 bits, so lists are no longer than that");
         let same = |old: &u32| name_at(*old as usize) == name_at(at);
         self.positions.entry(hash(&new), same, hash).or_insert(new);
     }

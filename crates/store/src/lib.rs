@@ -4,6 +4,7 @@
 //! cursor is shared, so any number of threads may use one blob at once. A [`Store`] holds named objects, each read by ranges and
 //! written whole.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 
 mod ahead;
 mod behind;

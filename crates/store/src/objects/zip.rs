@@ -257,7 +257,7 @@ fn header_len(fixed: &[u8]) -> u64 {
 /// before them or without; 0 if there is none.
 fn descriptor_len(bytes: &[u8], crc: u32, numbers: [u64; 2]) -> usize {
     let wide = numbers.iter().flat_map(|number| number.to_le_bytes());
-    let narrow = numbers.iter().flat_map(|number| (*number as u32).to_le_bytes());
+    let narrow = numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(4));
     let bodies =
         [wide.collect::<Vec<u8>>(), narrow.collect()].map(|body| [&crc.to_le_bytes(), &body[..]].concat());
     for signature in [&DESCRIPTOR[..], b""] {

@@ -203,7 +203,7 @@ impl<'f> ZipWriter<'f> {
         let mut own = Vec::with_capacity(MEMBER_LEN + name.len() + extra.len());
         own.extend(MEMBER);
         own.extend(common(wide));
-        own.extend((extra.len() as u16).to_le_bytes());
+        own.extend(len16(&extra)?.to_le_bytes());
         own.extend(name.as_bytes());
         own.extend(extra);
         self.put(&own)?;
@@ -215,7 +215,7 @@ impl<'f> ZipWriter<'f> {
         fixed.extend(ENTRY);
         fixed.extend((UNIX | NEEDS).to_le_bytes());
         fixed.extend(common(wide));
-        fixed.extend((extra.len() as u16).to_le_bytes());
+        fixed.extend(len16(&extra)?.to_le_bytes());
         // No comment, on the first disk, of bytes.
         fixed.extend([0; 6]);
         fixed.extend(MODE.to_le_bytes());
@@ -245,15 +245,14 @@ impl<'f> ZipWriter<'f> {
             bytes.extend(end.to_le_bytes());
             bytes.extend(1u32.to_le_bytes());
         }
-        let count = if is_wide { u16::MAX } else { self.count as u16 };
+        let count = u16::try_from(self.count).ok().filter(|_| !is_wide).unwrap_or(u16::MAX);
         bytes.extend(END);
         bytes.extend([0; 4]);
         bytes.extend(count.to_le_bytes());
         bytes.extend(count.to_le_bytes());
         bytes.extend(narrow(len, is_wide).to_le_bytes());
         bytes.extend(narrow(begin, is_wide).to_le_bytes());
-        // It was read from a file, with its length in 16 bits.
-        bytes.extend((comment.len() as u16).to_le_bytes());
+        bytes.extend(len16(comment)?.to_le_bytes());
         bytes.extend(comment);
         self.put(&bytes)?;
         self.out.flush()
@@ -273,17 +272,28 @@ pub(super) fn name_len(name: &str) -> Result<u16> {
     })
 }
 
+/// Returns the length of a field that has its length in 16 bits.
+///
+/// # Errors
+/// `NC_EINTERNAL` for one that is longer.
+fn len16(bytes: &[u8]) -> Result<u16> {
+    let longer =
+        |_| Error::new(Code::EINTERNAL, format!("a field of {} bytes; a zip file holds 65535", bytes.len()));
+    u16::try_from(bytes.len()).map_err(longer)
+}
+
 /// Returns the extra field with numbers of 64 bits; nothing without numbers.
 fn zip64_field(numbers: &[u64]) -> Vec<u8> {
     if numbers.is_empty() {
         return vec![];
     }
-    let mut bytes = [ZIP64, 8 * numbers.len() as u16].map(u16::to_le_bytes).concat();
+    let len = numbers.iter().map(|_| 8).sum();
+    let mut bytes = [ZIP64, len].map(u16::to_le_bytes).concat();
     numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
     bytes
 }
 
 /// Returns a number as a field of 32 bits has it; one that stands in a record of Zip64 is all ones there.
 fn narrow(number: u64, is_wide: bool) -> u32 {
-    if is_wide { u32::MAX } else { number as u32 }
+    u32::try_from(number).ok().filter(|_| !is_wide).unwrap_or(u32::MAX)
 }
