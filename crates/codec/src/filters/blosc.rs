@@ -326,7 +326,8 @@ impl SliceCodec for Blosc {
         let short = || corrupt(format!("the {} encoded bytes end before or within a block", encoded.len()));
         let (_, data) = encoded.split_at_checked(HEADER).ok_or_else(short)?;
         if header.flags & NOT_COMPRESSED != 0 {
-            decoded.copy_from_slice(data.get(..header.len).ok_or_else(short)?);
+            let plain = data.get(..header.len).and_then(|data| data.get(wanted.clone())).ok_or_else(short)?;
+            decoded[wanted].copy_from_slice(plain);
             return Ok(Some(header.len));
         }
         let blocks = decoded.chunks_mut(header.block.max(1));
