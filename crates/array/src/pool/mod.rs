@@ -4,21 +4,22 @@
 //! of its threads. With fewer than two threads, in a process made by `fork` (which has none of its parent's threads), where threads
 //! cannot be made, and without the feature `threads`, requests run on the thread of the caller.
 
-#[cfg(feature = "threads")]
-mod threads;
-#[cfg(feature = "threads")]
-use threads as workers;
-
 #[cfg(not(feature = "threads"))]
 mod no_threads;
-#[cfg(not(feature = "threads"))]
-use no_threads as workers;
+#[cfg(feature = "threads")]
+mod threads;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-pub(crate) use workers::join;
-pub use workers::{Workers, get};
+#[cfg(not(feature = "threads"))]
+pub(crate) use no_threads::join;
+#[cfg(not(feature = "threads"))]
+pub use no_threads::{NoWorkers as Workers, get};
+#[cfg(feature = "threads")]
+pub(crate) use threads::join;
+#[cfg(feature = "threads")]
+pub use threads::{Workers, get};
 
 /// Runs `io` on a new thread while this thread runs `work`, which may use the pool; one after the other if no thread can be made.
 /// A panic of either is resumed on this thread.

@@ -4,9 +4,9 @@ use ferrocdf_bytes::Result;
 
 /// The threads of the pool, which this build does not have: no value of this type exists.
 #[derive(Clone, Copy, Debug)]
-pub enum Workers {}
+pub enum NoWorkers {}
 
-impl Workers {
+impl NoWorkers {
     /// Returns the number of threads.
     pub fn count(self) -> usize {
         match self {}
@@ -60,7 +60,7 @@ impl Workers {
 }
 
 /// Returns no pool.
-pub fn get() -> Option<Workers> {
+pub fn get() -> Option<NoWorkers> {
     None
 }
 

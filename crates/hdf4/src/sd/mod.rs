@@ -15,7 +15,7 @@ mod short;
 
 use std::collections::{BTreeMap, HashSet};
 
-use ferrocdf_bytes::{Error, Order, Result};
+use ferrocdf_bytes::{Error, Order, Result, ToUsize};
 
 use crate::{File, NumberType, tags};
 use rasters::RasterCoder;
@@ -141,7 +141,7 @@ impl Var {
         let size = self.number.size();
         match (&self.data, &self.shape[..]) {
             // Two bytes.
-            (Data::Raster(..), &[_, _, components]) => size.saturating_mul(components as usize),
+            (Data::Raster(..), &[_, _, components]) => size.saturating_mul(components.saturate()),
             _ => size,
         }
     }
