@@ -100,11 +100,6 @@ impl Data {
         }
     }
 
-    /// The path of a file from the root of the file system, for URLs.
-    pub fn absolute(&self, name: &str) -> String {
-        absolute(&self.folder.join(name))
-    }
-
     /// The path of a file.
     pub fn path(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
@@ -132,10 +127,6 @@ impl Data {
         make(&draft)?;
         std::fs::rename(&draft, &path).map_err(text)
     }
-}
-
-fn absolute(path: &Path) -> String {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).display().to_string()
 }
 
 /// Noise that is the same each time.

@@ -107,7 +107,8 @@ impl PartWriter {
             return Err(Error::new(Code::EBADTYPE, what));
         }
         let input = In { rules: put_rules(model.format()), ..input };
-        let Some(Target { array, chunks, shape, rounding }) = self.target(model, var, region, input)? else {
+        let Some(RegionTarget { array, chunks, shape, rounding }) = self.target(model, var, region, input)?
+        else {
             return Ok(RangeCheck::InRange);
         };
         let store = self.note(var, &array, &chunks, &shape)?;
@@ -128,7 +129,13 @@ impl PartWriter {
     }
 
     /// Checks a region, and finds where it is written; `None` if it has no element.
-    fn target(&self, model: &Model, var: VarId, region: &Selection, input: In<'_>) -> Result<Option<Target>> {
+    fn target(
+        &self,
+        model: &Model,
+        var: VarId,
+        region: &Selection,
+        input: In<'_>,
+    ) -> Result<Option<RegionTarget>> {
         let mut state = self.plan.write_state();
         let Some(shape) = check_write(&state, var, region, input)? else { return Ok(None) };
         let unchunked = || {
@@ -142,7 +149,7 @@ impl PartWriter {
         grow(&mut state, var, &shape)?;
         let rounding = state.rounding(var)?;
         let (array, chunks) = encoded_array(&mut state, var)?.ok_or_else(unchunked)?;
-        Ok(Some(Target { array, chunks, shape, rounding }))
+        Ok(Some(RegionTarget { array, chunks, shape, rounding }))
     }
 
     /// Notes that a variable needs a shape. Returns the store of its chunks.
@@ -185,7 +192,7 @@ impl PartWriter {
 }
 
 /// Where a region is written.
-struct Target {
+struct RegionTarget {
     array: Array,
     chunks: Chunks,
     shape: Index,
