@@ -49,7 +49,9 @@ fn groups_filters_and_strings() -> Result<(), netcdf::Error> {
     assert_eq!(strided, [0, 3, 6, 9, 10, 13, 16, 19, 20, 23, 26, 29]);
     let table = height.get::<f32, _>((1, ..))?;
     assert_eq!(table.shape(), [40]);
-    assert!(matches!(height.attribute_value("levels"), Some(Ok(AttributeValue::Longlongs(of))) if of == [1, 2, 3]));
+    assert!(
+        matches!(height.attribute_value("levels"), Some(Ok(AttributeValue::Longlongs(of))) if of == [1, 2, 3])
+    );
     let names = read.group("part")?.expect("it was defined");
     let names = names.variable("names").expect("it was defined");
     assert_eq!(names.get_string([2])?, "dritte Höhe");
@@ -81,7 +83,9 @@ fn classic_files_of_each_kind() -> Result<(), netcdf::Error> {
         let read = netcdf::open(&path)?;
         let count = read.variable("count").expect("it was defined");
         assert_eq!(count.get_values::<i16, _>(..)?, [1, 2, 3, 4, 5, 6]);
-        assert!(matches!(read.attribute("history").map(|of| of.value()), Some(Ok(AttributeValue::Str(of))) if of == "counted twice"));
+        assert!(
+            matches!(read.attribute("history").map(|of| of.value()), Some(Ok(AttributeValue::Str(of))) if of == "counted twice")
+        );
     }
     Ok(())
 }

@@ -316,12 +316,7 @@ impl SliceCodec for Blosc {
     }
 
     /// Decodes the blocks that `wanted` meets.
-    fn decode_part(
-        &self,
-        encoded: &[u8],
-        wanted: Range<usize>,
-        decoded: &mut [u8],
-    ) -> Result<Option<usize>> {
+    fn decode_part(&self, encoded: &[u8], wanted: Range<usize>, decoded: &mut [u8]) -> Result<Option<usize>> {
         let header = BloscHeader::read(encoded)?;
         let short = || corrupt(format!("the {} encoded bytes end before or within a block", encoded.len()));
         let (_, data) = encoded.split_at_checked(HEADER).ok_or_else(short)?;
@@ -333,7 +328,9 @@ impl SliceCodec for Blosc {
         let blocks = decoded.chunks_mut(header.block.max(1));
         let starts = data.get(..blocks.len().saturating_mul(4)).ok_or_else(short)?;
         with_bytes(header.block.min(header.len), |shuffled| {
-            for ((to, start), at) in blocks.zip(starts.as_chunks::<4>().0).zip((0..).step_by(header.block.max(1))) {
+            for ((to, start), at) in
+                blocks.zip(starts.as_chunks::<4>().0).zip((0..).step_by(header.block.max(1)))
+            {
                 if at >= wanted.end || at + to.len() <= wanted.start {
                     continue;
                 }

@@ -164,12 +164,7 @@ impl SliceCodec for Zstd {
     }
 
     /// Decodes only to the end of `wanted` if that is in the first half: streams are decoded a little slower than whole frames.
-    fn decode_part(
-        &self,
-        encoded: &[u8],
-        wanted: Range<usize>,
-        decoded: &mut [u8],
-    ) -> Result<Option<usize>> {
+    fn decode_part(&self, encoded: &[u8], wanted: Range<usize>, decoded: &mut [u8]) -> Result<Option<usize>> {
         // There is one frame if the encoded bytes contain the decoded size.
         let is_whole = wanted.end > decoded.len() / 2
             || has_checksum(encoded)
