@@ -37,8 +37,7 @@ pub fn keep_unwritten(from: &File, to: &FileMut, pairs: &[Pair]) -> Result<()> {
         let is_chunked = matches!(storage.chunking, Some(Chunking::Chunked(_)));
         let ty = target.var(to_var).ty;
         let is_same = matches!(ty, Type::User(_)) || source.var(from_var).ty == ty;
-        if !is_same || !from.has_unwritten(from_var)? || !are_numbers((&source, from_var), (&target, to_var))
-        {
+        if !is_same || !are_numbers((&source, from_var), (&target, to_var)) {
             continue;
         }
         if !is_chunked && !is_all_unwritten(from, from_var)? {
