@@ -12,7 +12,7 @@ use crate::budget::{Budget, Use};
 use crate::decoded::DecodedCache;
 use crate::descriptors::Descriptors;
 use crate::kept::KeptBlob;
-use crate::pieces::{Piece, PieceBlob, Place, cut_short};
+use crate::pieces::{Piece, PieceBlob, Place, cut_short, stored};
 use crate::wire::bad;
 use crate::{Descriptor, Element, NumberType, Storage, Vdata, Vgroup, tags};
 
@@ -194,7 +194,7 @@ impl File {
         }
         let len = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.len));
         // Parts that were never written take no room in the file, and must take none in memory on the word of a header alone.
-        let has = pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.stored()));
+        let has = stored(pieces);
         let size = self.0.metadata.size()?;
         if len > MAX_WHOLE || has > size || len > size.saturating_mul(1024) {
             return Err(bad(format!("an element of {len} bytes in a file of {size}")));

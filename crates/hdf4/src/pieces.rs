@@ -31,11 +31,6 @@ impl Piece {
     pub fn at(at: u64, len: u64) -> Piece {
         Piece { place: Place::At(at), len }
     }
-
-    /// Returns the number of bytes that the file has.
-    pub fn stored(&self) -> u64 {
-        if matches!(self.place, Place::At(_)) { self.len } else { 0 }
-    }
 }
 
 /// Adds a piece to others, joined with the last one if it goes on where that ends. An empty piece adds nothing.
@@ -54,6 +49,12 @@ pub(crate) fn push(pieces: &mut Vec<Piece>, piece: Piece) {
         }
     }
     pieces.push(piece);
+}
+
+/// Returns the number of bytes of pieces that the file has.
+pub(crate) fn stored(pieces: &[Piece]) -> u64 {
+    let stored = pieces.iter().filter(|piece| matches!(piece.place, Place::At(_)));
+    stored.fold(0u64, |sum, piece| sum.saturating_add(piece.len))
 }
 
 /// Returns the pieces of the first `len` bytes.

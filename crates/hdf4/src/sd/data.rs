@@ -14,7 +14,7 @@ use super::rasters::linear;
 use super::short::{Lens, ShortBlob};
 use super::{Data, Var};
 use crate::chunks::{ChunkedElement, Index};
-use crate::pieces::{Piece, PieceBlob, Place, prefix};
+use crate::pieces::{Piece, PieceBlob, Place, prefix, stored};
 use crate::wire::bad;
 use crate::{Element, File, NumberType, Storage, tags};
 
@@ -233,15 +233,13 @@ impl Var {
 
     /// Returns the size of the data in the file. Reads the index of chunks.
     pub fn stored_size(&self, file: &File) -> Result<StoredSize> {
-        let sum =
-            |pieces: &[Piece]| pieces.iter().fold(0u64, |sum, piece| sum.saturating_add(piece.stored()));
         let whole = |bytes| StoredSize { bytes, chunks: None };
         let Some(element) = self.element(file)? else { return Ok(whole(0)) };
         Ok(match &element.storage {
-            Storage::Pieces(pieces) => whole(sum(pieces)),
+            Storage::Pieces(pieces) => whole(stored(pieces)),
             Storage::External { .. } => whole(element.len),
             Storage::Compressed { pieces, .. } => StoredSize {
-                bytes: sum(pieces),
+                bytes: stored(pieces),
                 chunks: Some((1, u64::from(!pieces.is_empty()), element.len)),
             },
             Storage::Chunked(chunked) => {

@@ -460,6 +460,22 @@ fn read_only(bytes: Vec<u8>) -> Result<Vec<i16>, String> {
 }
 
 #[test]
+fn an_attribute_whose_values_are_lost_is_unreadable_and_not_empty() {
+    let mut builder = Builder::default();
+    let (x, units) = (builder.dim("x", Some(4)), builder.attribute("units", 4, 1, b"m"));
+    let var = builder.dataset("v", &[x], INT16, None, &[units]);
+    builder.cdf(&[x], &[var], &[]);
+    let mut bytes = builder.finish(100);
+    assert_eq!(Datasets::read(&crate::open(bytes.clone())).unwrap().vars[0].attributes.len(), 1);
+    let at = descriptor(&bytes, tags::VS, units);
+    bytes[at..at + 2].copy_from_slice(&tags::NULL.to_be_bytes());
+    let found = Datasets::read(&crate::open(bytes)).unwrap();
+    assert_eq!(found.vars[0].attributes.len(), 0);
+    let [lost] = &found.unreadable[..] else { panic!("{:?}", found.unreadable) };
+    assert!(lost.to_string().contains("0 of the 1 bytes of its records are there"), "{lost}");
+}
+
+#[test]
 fn structures_that_the_file_names_and_does_not_have_are_errors() {
     let with_data = |add: &dyn Fn(&mut Builder) -> u16| {
         let mut builder = Builder::default();

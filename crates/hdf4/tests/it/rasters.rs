@@ -52,6 +52,27 @@ fn chunks_of_a_raster_divide_its_bytes_and_not_its_rows() {
 }
 
 #[test]
+fn a_raster_that_was_never_written_is_one_and_each_component_has_its_fill_value() {
+    let mut builder = Builder::default();
+    let number = builder.add(tags::NT, &INT16);
+    // Two components.
+    let mut description = description(2, 2, number, 0);
+    description[13] = 2;
+    let shape = builder.add(tags::ID, &description);
+    let data = builder.reference();
+    builder.put_unwritten(tags::RI, data);
+    let fill = builder.vdata("RIATTR0.0N", "RIATTR0.0C", &[("FillValue", 22, 2, 2)], &big(&[7, 8]));
+    let members = [(tags::ID, shape), (tags::RI, data), (tags::VH, fill)];
+    let raster = builder.vgroup("empty", "RI0.0", &members);
+    builder.vgroup("RIG0.0", "RIG0.0", &[(tags::VG, raster)]);
+    builder.add(tags::RIG, &[tags::ID, shape, tags::RI, 0].map(u16::to_be_bytes).concat());
+    let file = crate::open(builder.finish(100));
+    let rasters: Vec<_> = Rasters::read(&file).rasters.into_iter().map(Result::unwrap).collect();
+    assert_eq!(rasters.iter().map(|raster| &raster.var.name[..]).collect::<Vec<_>>(), [b"empty"]);
+    assert_eq!(values(&file, &rasters[0].var), [7, 8, 7, 8, 7, 8, 7, 8]);
+}
+
+#[test]
 fn every_damaged_byte_of_a_raster_ends_in_an_error_or_in_values() {
     let sample = sample();
     for at in 0..sample.len() {
