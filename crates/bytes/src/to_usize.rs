@@ -1,8 +1,7 @@
-//! Lengths, counts and positions of files in memory.
+//! Conversions of 64-bit lengths of files to lengths in memory, which have 32 bits on some machines.
 //!
-//! They have 64 bits in a file, and 32 in the memory of some machines. The crates that read and write files convert them here and
-//! nowhere with `as`, which would drop the upper bits of a number that is too large. Where a `usize` has 64 bits, nothing is left of
-//! the conversion.
+//! All crates convert with [`ToUsize`]. `as usize` would drop the upper bits of a number that is too large. Where a `usize` has 64 bits, the
+//! conversions cost nothing.
 
 use crate::{Code, Error, Result};
 

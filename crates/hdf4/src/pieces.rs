@@ -11,7 +11,7 @@ use ferrocdf_store::{Blob, Cost, ReadRequest, read_parts};
 pub enum Place {
     /// At this position of the file.
     At(u64),
-    /// Nowhere: the bytes were never written.
+    /// The bytes were never written.
     Unwritten,
     /// In a linked block of this reference number, which the file does not have.
     Missing(u16),
