@@ -14,6 +14,9 @@ pub struct Buffer(Vec<u8>);
 /// The size of a memory page; larger ones are multiples.
 const PAGE: usize = 4096;
 
+/// Bytes for which memory is asked of the system without being ready for a refusal. Asking more carefully touches each page first.
+const ALWAYS_THERE: usize = 32 << 20;
+
 /// True if the kernel copies `len` bytes slowly to a destination that lies `ahead` bytes further in its page than the source.
 fn slow(len: usize, ahead: usize) -> bool {
     len >= PAGE / 2 && (1..32).contains(&(ahead % PAGE))
@@ -53,6 +56,17 @@ impl Buffer {
         &mut all[skip..skip + len]
     }
 
+    /// Returns bytes as [`Buffer::at`] does; `None` if there is no memory for them. For lengths that nothing has bounded.
+    pub fn try_at(&mut self, at: u64, len: usize) -> Option<&mut [u8]> {
+        let all = len.checked_add(PAGE)?;
+        if all > ALWAYS_THERE && self.0.len() < all {
+            self.0 = Vec::new();
+            self.0.try_reserve_exact(all).ok()?;
+            self.0.resize(all, 0);
+        }
+        Some(self.at(at, len))
+    }
+
     /// Returns the first `len` of the bytes that the last call of [`Buffer::at`] returned; `at` must be the same.
     pub fn again(&self, at: u64, len: usize) -> &[u8] {
         let skip = in_page(at).wrapping_sub(self.0.as_ptr().addr()) % PAGE;
@@ -73,6 +87,12 @@ impl Buffer {
         }
         into.copy_from_slice(&self.again(at, len)[skip..][..into.len()]);
         true
+    }
+
+    /// Makes the buffer hold these bytes, and returns them.
+    pub fn replace(&mut self, bytes: Vec<u8>) -> &[u8] {
+        self.0 = bytes;
+        &self.0
     }
 
     /// Frees the memory if it has more than `most` bytes.

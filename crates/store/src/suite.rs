@@ -2,7 +2,9 @@
 
 mod forwarding;
 
-use crate::{BlobMut, ByteRange, Expected, Fetched, Filled, GetInto, Listing, ReadRequest, Store, Suffix};
+use crate::{
+    BlobMut, Buffer, ByteRange, Expected, Fetched, Filled, GetInto, Listing, ReadRequest, Store, Suffix,
+};
 use ferrocdf_bytes::{Code, Error, ToUsize};
 
 pub use forwarding::{Probe, forwards_reads, forwards_writes};
@@ -22,6 +24,7 @@ fn get<S: Store>(store: &S, key: &str, range: ByteRange) -> Option<Fetched> {
 }
 
 fn objects_are_read_by_ranges<S: Store>(store: &S) {
+    let mut buffer = Buffer::new();
     store.put("a/b", b"0123456789").unwrap();
     for (range, start, bytes) in [
         (ByteRange::All, 0, &b"0123456789"[..]),
@@ -36,9 +39,13 @@ fn objects_are_read_by_ranges<S: Store>(store: &S) {
     ] {
         let found = get(store, "a/b", range).unwrap();
         assert_eq!((found.start, &found.bytes[..], found.total), (start, bytes, 10), "{range:?}");
+        let (filled, buffered) = store.get_buffered("a/b", range, &mut buffer).unwrap().unwrap();
+        assert_eq!((filled, buffered), (found.clone().into_parts().0, bytes), "{range:?}");
     }
     store.put("a/b", b"").unwrap();
     assert_eq!(get(store, "a/b", ByteRange::Suffix(3)).unwrap().bytes, b"");
+    assert!(store.get_buffered("a/c", ByteRange::All, &mut buffer).unwrap().is_none());
+    assert!(store.get_buffered("../a", ByteRange::All, &mut buffer).is_err());
     let requests = [
         ("a/b", ByteRange::All),
         ("a/c", ByteRange::All),

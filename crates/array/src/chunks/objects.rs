@@ -5,11 +5,14 @@
 use std::ops::RangeInclusive;
 
 use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_store::{ByteRange, Fetched};
+use ferrocdf_store::{Buffer, ByteRange, Fetched, Filled};
 
 use super::decoded::{coordinates, name};
 use super::index::{ChunkLocation, ChunkObjects};
 use super::stored::StoredChunks;
+
+/// The answer to a request for a chunk in an object, and the encoded bytes of the chunk.
+pub(super) type FetchedObject = (Filled, Vec<u8>);
 
 /// A request for the encoded bytes of a chunk in an object.
 struct ObjectRequest {
@@ -22,18 +25,18 @@ struct ObjectRequest {
 }
 
 impl ObjectRequest {
-    /// Checks an answer to the request and returns it; `None` if the object does not exist.
-    fn checked(&self, answer: Result<Option<Fetched>>) -> Result<Option<Fetched>> {
-        let checked = || -> Result<Option<Fetched>> {
-            let Some(found) = answer? else { return Ok(None) };
+    /// Checks an answer to the request and returns it with its bytes; `None` if the object does not exist.
+    fn checked<B>(&self, answer: Result<Option<(Filled, B)>>) -> Result<Option<(Filled, B)>> {
+        let checked = || -> Result<Option<(Filled, B)>> {
+            let Some((found, bytes)) = answer? else { return Ok(None) };
             let found = found.check(&self.object, self.range)?;
-            let (has, total) = (found.bytes.len() as u64, found.total);
+            let (has, total) = (found.len, found.total);
             match self.range {
                 ByteRange::Bounded { start, len } if len != ChunkLocation::TO_END && has < len => {
                     let what = format!("{len} bytes at byte {start} are past the end, it has {total} bytes");
                     Err(Error::new(Code::ETRUNC, what))
                 }
-                _ => check_raw(self.raw_len.as_ref(), has).map(|()| Some(found)),
+                _ => check_raw(self.raw_len.as_ref(), has).map(|()| Some((found, bytes))),
             }
         };
         checked().map_err(|error| error.at(&self.name))
@@ -80,24 +83,29 @@ impl StoredChunks<'_> {
         Ok(ObjectRequest { name: self.name(key, location), object: self.objects()?.key(key), range, raw_len })
     }
 
-    /// Fetches a chunk in an object. `None` if the object does not exist, or if the chunk is in no object.
-    pub(super) fn get_object(&self, key: &[u64], location: ChunkLocation) -> Result<Option<Fetched>> {
+    /// Fetches a chunk in an object; its bytes are in the buffer. `None` if the object does not exist, or if the chunk is in no object.
+    pub(super) fn get_object<'b>(
+        &self,
+        key: &[u64],
+        location: ChunkLocation,
+        buffer: &'b mut Buffer,
+    ) -> Result<Option<(Filled, &'b [u8])>> {
         let Some(range) = location.in_object() else { return Ok(None) };
         let request = self.request(key, location, range)?;
-        request.checked(self.objects()?.store().get(&request.object, range))
+        request.checked(self.objects()?.store().get_buffered(&request.object, range, buffer))
     }
 
     /// Fetches chunks in objects: from a near store with one request per chunk, from a slow one with a single
     /// [`Store::get_many`](ferrocdf_store::Store::get_many). All locations must be [`ChunkLocation::Object`]. Runs on the thread
     /// of the caller alone: threads of the pool may be waiting for it.
-    pub(super) fn get_objects(&self, chunks: &[(&[u64], ChunkLocation)]) -> Result<Vec<Option<Fetched>>> {
+    pub(super) fn get_objects(
+        &self,
+        chunks: &[(&[u64], ChunkLocation)],
+    ) -> Result<Vec<Option<FetchedObject>>> {
         if chunks.is_empty() {
             return Ok(Vec::new());
         }
         let store = self.objects()?.store();
-        if store.cost().is_near() {
-            return chunks.iter().map(|&(key, location)| self.get_object(key, location)).collect();
-        }
         let mut requests = Vec::with_capacity(chunks.len());
         for &(key, location) in chunks {
             if let Some(range) = location.in_object() {
@@ -105,11 +113,15 @@ impl StoredChunks<'_> {
             }
         }
         let ranges: Vec<_> = requests.iter().map(|request| (&*request.object, request.range)).collect();
-        let answers = store.get_many(&ranges);
+        let answers = match store.cost().is_near() {
+            true => ranges.iter().map(|&(object, range)| store.get(object, range)).collect(),
+            false => store.get_many(&ranges),
+        };
         if answers.len() != chunks.len() {
             let what = format!("{}: {} answers to {} requests", store.name(), answers.len(), chunks.len());
             return Err(Error::new(Code::EINTERNAL, what));
         }
-        requests.iter().zip(answers).map(|(request, answer)| request.checked(answer)).collect()
+        let parts = |answer: Result<Option<Fetched>>| answer.map(|found| found.map(Fetched::into_parts));
+        requests.iter().zip(answers).map(|(request, answer)| request.checked(parts(answer))).collect()
     }
 }

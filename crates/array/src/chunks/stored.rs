@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_codec::Chain;
-use ferrocdf_store::{Blob, Cost, Fetched, Version};
+use ferrocdf_store::{Blob, Cost, Version};
 
 use super::cache;
 use super::decoded::name;
 use super::fetch_plan::coalesce;
 use super::index::{ChunkLocation, ChunkObjects};
+use super::objects::FetchedObject;
 use crate::PastEnd;
 use crate::requests::{BatchLimit, Windows};
 use crate::scratch::Scratch;
@@ -60,9 +61,11 @@ impl StoredChunks<'_> {
         location: ChunkLocation,
     ) -> Result<(Option<Vec<u8>>, Option<Version>)> {
         let ChunkLocation::At { at: position, len, mask } = location else {
-            let found = self.get_object(key, location)?;
-            let chunk = self.decode_fetched(key, location, found.as_ref().map(|found| &found.bytes[..]))?;
-            return Ok((chunk, found.map(|found| found.version)));
+            return Scratch::with(|scratch| {
+                let found = self.get_object(key, location, &mut scratch.window)?;
+                let chunk = self.decode_fetched(key, location, found.as_ref().map(|(_, bytes)| *bytes))?;
+                Ok((chunk, found.map(|(filled, _)| filled.version)))
+            });
         };
         self.check_inside(position, position.saturating_add(len))?;
         Scratch::with(|scratch| {
@@ -175,7 +178,7 @@ enum FetchedChunk {
     /// A range of the window with this number.
     Window(usize, Range<usize>),
     /// An object, or a range of one.
-    Object(Fetched),
+    Object(FetchedObject),
 }
 
 impl EncodedChunks {
@@ -184,14 +187,14 @@ impl EncodedChunks {
         match &self.chunks[number] {
             FetchedChunk::Missing => None,
             FetchedChunk::Window(window, range) => Some(&self.windows.get(*window)[range.clone()]),
-            FetchedChunk::Object(found) => Some(&found.bytes),
+            FetchedChunk::Object((_, bytes)) => Some(bytes),
         }
     }
 
     /// Returns the version of the object that has the chunk with this number in the batch.
     pub(super) fn version(&self, number: usize) -> Option<&Version> {
         match &self.chunks[number] {
-            FetchedChunk::Object(found) => Some(&found.version),
+            FetchedChunk::Object((filled, _)) => Some(&filled.version),
             FetchedChunk::Missing | FetchedChunk::Window(..) => None,
         }
     }

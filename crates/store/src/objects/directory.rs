@@ -14,13 +14,13 @@ use ferrocdf_bytes::{Code, Error, Result};
 
 use super::nameless::{NamelessFile, can_name_files};
 use super::steps::step;
-use super::{ByteRange, Expected, Fetched, Listing, Store, Version, check_folder, check_key};
-use crate::Cost;
+use super::{ByteRange, Expected, Fetched, Filled, Listing, Store, Version, check_folder, check_key};
 use crate::file::{read_whole, uninterrupted, write_whole};
 use crate::os::access::check_writable;
 use crate::os::beneath::{self, Beneath};
 use crate::os::locks::{self, Sharing};
 use crate::os::{identity, sync};
+use crate::{Buffer, Cost};
 
 /// Prefix of the names of temporary files, which listings leave out.
 pub(super) const TEMPORARY: &str = ".ferrocdf-";
@@ -132,6 +132,36 @@ impl DirectoryStore {
             Beneath::LeadsOut => Err(self.leads_out(key)),
             Beneath::Link | Beneath::Unknown => self.file_by_path(key),
         }
+    }
+
+    /// Opens an object for reading a range of it, with the answer to the request; `None` if it does not exist.
+    fn open_range(&self, key: &str, range: ByteRange) -> Result<Option<(File, Filled)>> {
+        check_key(key)?;
+        let Some(file) = self.file(key)? else { return Ok(None) };
+        let about = file.metadata().map_err(|error| self.failed(key, error))?;
+        if about.is_dir() {
+            return Ok(None);
+        }
+        if !about.is_file() {
+            return Err(self.special(key));
+        }
+        let total = about.len();
+        let (start, end) = range.within(total);
+        Ok(Some((file, Filled { len: end - start, start, total, version: version(&about) })))
+    }
+
+    /// Reads the bytes of an answer into the memory that `memory` returns for this number of bytes.
+    fn read_range<'b>(
+        &self,
+        key: &str,
+        (file, filled): (&File, &Filled),
+        memory: impl FnOnce(usize) -> Option<&'b mut [u8]>,
+    ) -> Result<&'b [u8]> {
+        let failed = |error| self.failed(key, error);
+        let bytes = usize::try_from(filled.len).ok().and_then(memory);
+        let bytes = bytes.ok_or_else(|| failed(ErrorKind::OutOfMemory.into()))?;
+        read_whole(file, bytes, filled.start).map_err(failed)?;
+        Ok(bytes)
     }
 
     /// Returns the number of folders on the way to an object that are symbolic links.
@@ -269,24 +299,26 @@ fn version(about: &fs::Metadata) -> Version {
 
 impl Store for DirectoryStore {
     fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
-        check_key(key)?;
-        let failed = |error| self.failed(key, error);
-        let Some(file) = self.file(key)? else { return Ok(None) };
-        let about = file.metadata().map_err(failed)?;
-        if about.is_dir() {
-            return Ok(None);
-        }
-        if !about.is_file() {
-            return Err(self.special(key));
-        }
-        let total = about.len();
-        let (start, end) = range.within(total);
-        let len = usize::try_from(end - start).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
+        let Some((file, filled)) = self.open_range(key, range)? else { return Ok(None) };
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(len).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
-        bytes.resize(len, 0);
-        read_whole(&file, &mut bytes, start).map_err(failed)?;
-        Ok(Some(Fetched { bytes, start, total, version: version(&about) }))
+        self.read_range(key, (&file, &filled), |len| {
+            bytes.try_reserve_exact(len).ok()?;
+            bytes.resize(len, 0);
+            Some(&mut bytes)
+        })?;
+        let Filled { start, total, version, .. } = filled;
+        Ok(Some(Fetched { bytes, start, total, version }))
+    }
+
+    fn get_buffered<'b>(
+        &self,
+        key: &str,
+        range: ByteRange,
+        buffer: &'b mut Buffer,
+    ) -> Result<Option<(Filled, &'b [u8])>> {
+        let Some((file, filled)) = self.open_range(key, range)? else { return Ok(None) };
+        let bytes = self.read_range(key, (&file, &filled), |len| buffer.try_at(filled.start, len))?;
+        Ok(Some((filled, bytes)))
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> Result<Version> {

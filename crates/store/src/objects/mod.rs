@@ -22,7 +22,7 @@ use std::ops::Bound;
 
 use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 
-use crate::{Blob, Cost};
+use crate::{Blob, Buffer, Cost};
 
 pub use blob::ObjectBlob;
 pub use directory::DirectoryStore;
@@ -40,6 +40,20 @@ pub trait Store: Debug + Send + Sync {
     /// # Errors
     /// `NC_EINVAL` for a name that is no key, and those of the store: a refusal is an error and never `None`.
     fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>>;
+
+    /// Reads a range as [`get`](Store::get) does; the bytes are in a buffer that the caller uses for many requests. Stores that copy
+    /// bytes themselves can spare memory that is touched for the first time.
+    fn get_buffered<'b>(
+        &self,
+        key: &str,
+        range: ByteRange,
+        buffer: &'b mut Buffer,
+    ) -> Result<Option<(Filled, &'b [u8])>> {
+        Ok(self.get(key, range)?.map(|found| {
+            let (filled, bytes) = found.into_parts();
+            (filled, buffer.replace(bytes))
+        }))
+    }
 
     /// Reads several ranges, in as few rounds as the store can. The answers are in the order of the requests; a failed request
     /// does not affect the others.
@@ -185,12 +199,18 @@ impl Fetched {
         check_range(key, range, self.start, self.bytes.len() as u64, self.total).map(|()| self)
     }
 
+    /// Returns the answer without the bytes, and the bytes.
+    pub fn into_parts(self) -> (Filled, Vec<u8>) {
+        let len = self.bytes.len() as u64;
+        (Filled { len, start: self.start, total: self.total, version: self.version }, self.bytes)
+    }
+
     /// Copies the bytes to the begin of `into`, as many as fit, and returns the answer without them.
     pub fn copy_to(self, into: &mut [u8]) -> Filled {
-        let fitting = self.bytes.len().min(into.len());
-        into[..fitting].copy_from_slice(&self.bytes[..fitting]);
-        let len = self.bytes.len() as u64;
-        Filled { len, start: self.start, total: self.total, version: self.version }
+        let (filled, bytes) = self.into_parts();
+        let fitting = bytes.len().min(into.len());
+        into[..fitting].copy_from_slice(&bytes[..fitting]);
+        filled
     }
 }
 

@@ -8,12 +8,12 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_store::Fetched;
 
 use super::ChunkReader;
 use super::fetch::ChunkTask;
 use super::plan::{Need, ReadPlan};
 use crate::chunks::decoded::Key;
+use crate::chunks::objects::FetchedObject;
 use crate::requests::{BatchLimit, Windows, read_placed, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tile_job::TileJob;
@@ -140,8 +140,8 @@ impl ChunkReader<'_> {
         };
         run_in_batches(BatchLimit::of(&self.cost), tasks, len, fetch, |tasks, objects: &Vec<_>| {
             share(self.shares, tasks, |number, (_, task)| {
-                let found: &Option<Fetched> = &objects[number];
-                let stored = found.as_ref().map(|found| &found.bytes[..]);
+                let found: &Option<FetchedObject> = &objects[number];
+                let stored = found.as_ref().map(|(_, bytes)| &bytes[..]);
                 Scratch::with(|scratch| self.task(task, stored, generation, scratch))
             })
         })

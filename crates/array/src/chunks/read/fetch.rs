@@ -65,30 +65,32 @@ impl ChunkReader<'_> {
     /// Fetches the bytes of a job and fills its chunks.
     fn job(&self, FetchJob { range, tasks }: FetchJob<'_, '_>, generation: u64) -> Result<bool> {
         if range.is_empty() {
-            return Scratch::with(|scratch| {
-                let fill = |task: &mut ChunkTask<'_>| {
-                    let stored = match task.chunk.need {
-                        Need::Object => {
-                            let key = self.selected.key(&task.chunk.at);
-                            let found = self.stored.get_object(&key, task.chunk.location)?;
-                            found.map(|found| found.bytes)
-                        }
-                        // An encoded chunk of length 0, whose range is empty too.
-                        Need::Whole(..) => Some(Vec::new()),
-                        Need::Part(_) | Need::Decoded | Need::Nothing => None,
-                    };
-                    self.task(task, stored.as_deref(), generation, scratch)
-                };
-                all_in_range(tasks.iter_mut().map(fill))
-            });
+            let fill =
+                |task| with_window(|window, scratch| self.fetch_apart(task, generation, (window, scratch)));
+            return all_in_range(tasks.iter_mut().map(fill));
         }
         self.stored.check_inside(range.start, range.end)?;
-        Scratch::with(|scratch| {
-            let mut window = std::mem::take(&mut scratch.window);
-            let done = self.fetch_range(range, tasks, generation, (&mut window, scratch));
-            scratch.window = window;
-            done
-        })
+        with_window(|window, scratch| self.fetch_range(range, tasks, generation, (window, scratch)))
+    }
+
+    /// Fetches the bytes of a chunk that no range of the blob has, if it has any, and fills its rows.
+    fn fetch_apart(
+        &self,
+        task: &mut ChunkTask<'_>,
+        generation: u64,
+        (window, scratch): (&mut Buffer, &mut Scratch),
+    ) -> Result<bool> {
+        let stored = match task.chunk.need {
+            Need::Object => {
+                let key = self.selected.key(&task.chunk.at);
+                let found = self.stored.get_object(&key, task.chunk.location, window)?;
+                found.map(|(_, bytes)| bytes)
+            }
+            // An encoded chunk of length 0, whose range is empty too.
+            Need::Whole(..) => Some(&[][..]),
+            Need::Part(_) | Need::Decoded | Need::Nothing => None,
+        };
+        self.task(task, stored, generation, scratch)
     }
 
     fn fetch_range(
@@ -121,6 +123,16 @@ impl ChunkReader<'_> {
             self.task(task, stored, generation, scratch)
         }))
     }
+}
+
+/// Calls `work` with the window of the buffers of this thread, and the others.
+fn with_window<R>(work: impl FnOnce(&mut Buffer, &mut Scratch) -> R) -> R {
+    Scratch::with(|scratch| {
+        let mut window = std::mem::take(&mut scratch.window);
+        let result = work(&mut window, scratch);
+        scratch.window = window;
+        result
+    })
 }
 
 /// Returns true if all results are true; stops at the first error.
