@@ -78,27 +78,34 @@ fn installed() -> Result<String, String> {
     Ok(prefix)
 }
 
+/// Programs that others wrote, and what makes them: the names of the tests for them, and where they are.
+struct Clients(Vec<(&'static str, PathBuf)>);
+
+impl Clients {
+    /// Fetches and makes what is missing.
+    fn get() -> Result<Clients, String> {
+        crate::setup::clients()?;
+        Ok(Clients(vec![
+            ("FERROCDF_REFERENCE", source::NETCDF.fetch()?),
+            ("FERROCDF_FORTRAN", source::FORTRAN.fetch()?),
+            ("FERROCDF_CXX", source::CXX.fetch()?),
+            ("FERROCDF_CRATE", published::NETCDF.fetch()?),
+            ("FERROCDF_CRATE_TESTED", published::NETCDF_TESTED.fetch()?),
+            ("FERROCDF_PYTHON", crate::setup::python()?),
+            ("FERROCDF_ZARR_PYTHON", crate::setup::newest_zarr()?),
+            ("FERROCDF_ZARR2_PYTHON", crate::setup::zarr2()?),
+            ("FERROCDF_NETCDF_HDF4", source::netcdf_with_hdf4()?),
+        ]))
+    }
+}
+
 /// Installs ferrocdf beside the build, and runs programs that others wrote on it.
 pub fn clients(args: &[String]) -> Outcome {
-    crate::setup::clients()?;
-    let [reference, fortran, cxx] = [source::NETCDF.fetch()?, source::FORTRAN.fetch()?, source::CXX.fetch()?];
-    let [newest, tested] = [published::NETCDF.fetch()?, published::NETCDF_TESTED.fetch()?];
-    let python = crate::setup::python()?;
-    let [zarr, zarr2] = [crate::setup::newest_zarr()?, crate::setup::zarr2()?];
-    let hdf4 = source::netcdf_with_hdf4()?;
+    let Clients(clients) = Clients::get()?;
     let prefix = installed()?;
-    let env = [
-        ("FERROCDF_PREFIX", &*prefix),
-        ("FERROCDF_REFERENCE", &*reference.to_string_lossy()),
-        ("FERROCDF_FORTRAN", &*fortran.to_string_lossy()),
-        ("FERROCDF_CXX", &*cxx.to_string_lossy()),
-        ("FERROCDF_CRATE", &*newest.to_string_lossy()),
-        ("FERROCDF_CRATE_TESTED", &*tested.to_string_lossy()),
-        ("FERROCDF_PYTHON", &*python.to_string_lossy()),
-        ("FERROCDF_ZARR_PYTHON", &*zarr.to_string_lossy()),
-        ("FERROCDF_ZARR2_PYTHON", &*zarr2.to_string_lossy()),
-        ("FERROCDF_NETCDF_HDF4", &*hdf4.to_string_lossy()),
-    ];
+    let paths = clients.iter().map(|(name, path)| (*name, path.to_string_lossy()));
+    let paths: Vec<_> = paths.chain([("FERROCDF_PREFIX", prefix.into())]).collect();
+    let env: Vec<(&str, &str)> = paths.iter().map(|(name, path)| (*name, &**path)).collect();
     cargo_test(Some("clients"), &["clients", "faults"], args, &env)
 }
 
@@ -172,6 +179,8 @@ fn format() -> Outcome {
 
 fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
     timed(times, "setup", || setup(&[]))?;
+    // In a fresh clone fetching and making these takes minutes, most of them without the processor, which the lints need.
+    let clients = std::thread::spawn(Clients::get);
     timed(times, "format", format)?;
     timed(times, "circles", || crate::circles::circles(&[]))?;
     timed(times, "names", || crate::names::names(&[]))?;
@@ -181,6 +190,10 @@ fn steps(times: &mut Vec<(&'static str, std::time::Duration)>) -> Outcome {
     timed(times, "docs", || {
         let strict = [("RUSTDOCFLAGS", "-D warnings")];
         cargo(&["doc", "--workspace", "--no-deps", "--all-features"], &strict)
+    })?;
+    timed(times, "clients", || match clients.join() {
+        Ok(done) => done.map(drop),
+        Err(_) => Err("fetching the programs of others panicked".to_string()),
     })?;
     timed(times, "test", || test(&[]))?;
     timed(times, "features", || {
