@@ -19,6 +19,7 @@ mod open_file;
 mod parts;
 mod python_file;
 mod read;
+mod settings;
 mod tools;
 mod values;
 mod variable;
@@ -37,6 +38,8 @@ mod _ferrocdf {
     use super::open_file::OpenFile;
     #[pymodule_export]
     use super::parts::{PartWriter, join_parts, part_key};
+    #[pymodule_export]
+    use super::settings::configure;
     #[pymodule_export]
     use super::tools::{copy, dump, dump_as_reference, facts, run_tool};
     #[pymodule_export]

@@ -69,6 +69,18 @@ def test_threads_write_a_file_that_others_read(path, unlimited):
         assert file["heat"].maxshape[0] == (None if unlimited else 60)
 
 
+def _refusal_of_three_threads():
+    ferrocdf.open(None, "w").create_variable("v", dimensions=["x"], data=np.zeros(1_000_000), chunks=[1000], compression="deflate")[...]
+    try:
+        ferrocdf.configure(threads=3)
+    except ferrocdf.InvalidArgument as error:
+        return str(error)
+
+
+def test_a_worker_uses_one_thread(cluster):
+    assert "threads cannot change any more: 1 is in use" in cluster.submit(_refusal_of_three_threads, pure=False).result()
+
+
 def test_processes_of_a_cluster_write_a_file(path, cluster):
     ferrocdf.dask.to_netcdf(weather(), path, encoding=ENCODING)
     check(path)

@@ -147,6 +147,7 @@ def in_memory() -> None:
 
 def whole_datasets(place: pathlib.Path) -> None:
     assert_type(ferrocdf.to_cdl(place, data=False, variables=["warmth"]), str)
+    ferrocdf.configure(threads=None, cache=None)
     assert_type(ferrocdf.info(place), dict[str, Any])
     target = place.with_suffix(".zarr")
     said = ferrocdf.copy(place, target, kind="zarr", chunks={"time": 2}, filters="zstd,3", level=None, shuffle=False)

@@ -10,7 +10,7 @@ array([2.5, 4. ])
 'kelvin'
 
 Any number of threads may read and write at once; the interpreter is free meanwhile. Environment variables as for the other faces of the
-library: ``FERROCDF_THREADS``, ``FERROCDF_CACHE``.
+library: ``FERROCDF_THREADS``, ``FERROCDF_CACHE``; ``ferrocdf.configure`` sets the same in a program.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from ._errors import (
 from ._functions import copy, info, to_cdl
 from ._mappings import Attributes
 from ._objects import Dataset, Dimension, Group, Type, Variable, open
+from ._settings import be_one_thread_of_a_dask_worker as _be_one_thread_of_a_dask_worker, configure
 
 __all__ = [
     "AlreadyExists",
@@ -62,11 +63,14 @@ __all__ = [
     "Unsupported",
     "Variable",
     "WrongType",
+    "configure",
     "copy",
     "info",
     "open",
     "to_cdl",
 ]
+
+_be_one_thread_of_a_dask_worker()
 
 # What needs xarray, which is imported by those alone who use it.
 _WITH_XARRAY = ("to_netcdf", "to_zarr")
