@@ -118,7 +118,7 @@ impl Url {
     }
 
     /// True if the fragment has a word of `mode`, in small letters or capitals.
-    fn has_mode(&self, wanted: &str) -> bool {
+    pub(super) fn has_mode(&self, wanted: &str) -> bool {
         self.mode_words().any(|word| word.eq_ignore_ascii_case(wanted.as_bytes()))
     }
 

@@ -45,12 +45,14 @@ const OF_DAP: [&str; 10] = [
 ];
 
 impl Url {
-    /// Checks that all words of the fragment are known.
+    /// Checks that all words of the fragment are known, and that they ask for one version of Zarr.
     ///
     /// # Errors
-    /// `NC_EINVAL` for a word of `mode`, or a word without a value, that is not.
+    /// `NC_EINVAL` for a word of `mode`, or a word without a value, that is not known, and for `v2` with `v3`.
     pub(super) fn check_words(&self) -> Result<()> {
-        let Some(word) = self.mode_words().find(|word| !is_known(word)) else { return Ok(()) };
+        let Some(word) = self.mode_words().find(|word| !is_known(word)) else {
+            return self.check_version();
+        };
         let mut words = [&FORMATS[..], &OURS, &OF_DAP, &["udf0 to udf9"]].concat();
         words.sort_unstable();
         let what = format!(
@@ -59,6 +61,14 @@ impl Url {
             words.join(", ")
         );
         Err(Error::new(Code::EINVAL, what).at(self))
+    }
+
+    fn check_version(&self) -> Result<()> {
+        if self.has_mode("v2") && self.has_mode("v3") {
+            let what = "the fragment has v2 and v3: a store is of one version of Zarr";
+            return Err(Error::new(Code::EINVAL, what).at(self));
+        }
+        Ok(())
     }
 }
 
@@ -97,6 +107,13 @@ mod tests {
                 assert!(shown.contains("v2, v3, xarray, zarr, zip"), "{shown}");
             }
         }
+    }
+
+    #[test]
+    fn two_versions_are_refused() {
+        let error = Location::parse(b"file:///d/a.zarr#mode=V2,zarr&v3").err().unwrap();
+        assert_eq!(error.code, Code::EINVAL);
+        assert!(error.to_string().contains("the fragment has v2 and v3"), "{error}");
     }
 
     #[test]
