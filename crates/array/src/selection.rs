@@ -141,6 +141,16 @@ impl Selection {
         })
     }
 
+    /// Returns the index of the element with this number in dense order, which is less than [`elements`](Selection::elements).
+    pub fn nth(&self, number: u64) -> Index {
+        let (mut rest, mut index) = (number, self.start.clone());
+        for dim in (0..index.len()).rev() {
+            index[dim] += rest % self.count[dim] * self.stride[dim];
+            rest /= self.count[dim];
+        }
+        index
+    }
+
     fn outside(&self, dim: usize, name: impl fmt::Display, len: u64) -> Error {
         let what = format!("dimension {name}: start {} is outside its length {len}", self.start[dim]);
         Error::new(Code::EINVALCOORDS, what)
@@ -158,6 +168,7 @@ mod tests {
     #[test]
     fn pieces_cover_a_selection_without_gaps() {
         let sel = Selection::strided(&[1, 0, 2], &[3, 4, 5], &[2, 1, 3]);
+        assert_eq!(sel.nth(38)[..], [1 + 2, 3, 2 + 3 * 3]);
         for limit in [1, 2, 5, 7, 19, 20, 21, 40, 59, 60, 100] {
             let mut next = 0;
             for (first, elements, piece) in sel.pieces(limit) {

@@ -50,6 +50,7 @@ mod options;
 pub mod parts;
 pub mod plugins;
 mod quantize;
+pub mod references;
 pub mod run_control;
 mod short_access;
 mod storage;

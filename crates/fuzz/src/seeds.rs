@@ -154,3 +154,18 @@ pub fn zarr() -> Vec<Vec<u8>> {
         store(&[("zarr.json", inline.as_bytes()), ("g/v/c/0", &[&index[..], &[1, 0, 2, 0]].concat())]),
     ]
 }
+
+/// References of both versions, with inline chunks, templates and generated keys.
+pub fn references() -> Vec<Vec<u8>> {
+    let array = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i2", "order": "C", "fill_value": 7, "filters": null, "compressor": null}"#;
+    let plain = format!(
+        r#"{{".zgroup": {{"zarr_format": 2}}, "v/.zarray": {array}, "v/0": "base64:AQIDBA==", "v/1": ["a.nc", 5, 4]}}"#
+    );
+    let quoted = array.replace('"', "\\\"");
+    let whole = format!(
+        r#"{{"version": 1, "templates": {{"u": "a/b", "f": "{{{{c}}}}-{{{{n}}}}"}},
+ "gen": [{{"key": "v/{{{{i}}}}", "url": "{{{{u}}}}", "offset": "{{{{(i + 1) * 8 // 3}}}}", "length": "4", "dimensions": {{"i": {{"start": 1, "stop": 2}}}}}}],
+ "refs": {{".zgroup": "{{\"zarr_format\": 2}}", "v/.zarray": "{quoted}", "v/0": "abcd", "w": ["{{{{f(c='x', n=2 - 1)}}}}"]}}}}"#
+    );
+    vec![plain.into_bytes(), whole.into_bytes()]
+}

@@ -36,6 +36,9 @@ const FILTER_MEMORY: usize = 32 << 20;
 /// Blocks that the engine keeps for the next request, values that share bytes of the file, and buffers of filters.
 const HDF5_MEMORY: usize = 64 << 20;
 
+/// A few bytes may make a million keys.
+const REFERENCE_MEMORY: usize = 384 << 20;
+
 /// The parser holds back the first 16 MiB of values.
 const CDL_MEMORY: usize = 40 << 20;
 
@@ -53,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "codecs", seeds: filters::codecs, memory: MEMORY, run: filters::codec, ..PLAIN },
     Target { name: "netcdf4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: whole, repair: true },
     Target { name: "zarr", seeds: seeds::zarr, memory: HDF5_MEMORY, run: zarr, ..PLAIN },
+    Target { name: "references", seeds: seeds::references, memory: REFERENCE_MEMORY, run: read, ..PLAIN },
     Target { name: "hdf4", seeds: seeds::hdf4, memory: HDF5_MEMORY, run: whole, ..PLAIN },
     Target { name: "edit4", seeds: seeds::netcdf4, memory: HDF5_MEMORY, run: edit_netcdf4, repair: true },
 ];

@@ -43,7 +43,7 @@ pub use memory::{BorrowedBlob, MemoryBlob};
 pub use objects::{
     ByteRange, DirectoryStore, Expected, Fetched, FileDraft, Filled, GetInto, Listing, MemoryStore,
     ObjectBlob, ObjectDraft, Store, Version, ZIP_SIGNATURES, ZipDraft, ZipStore, check_folder, check_key,
-    folder_of,
+    folder_of, list_in,
 };
 pub use os::{copy_access, exchange, path_of};
 pub use page_cache::PageCache;

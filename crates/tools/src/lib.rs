@@ -11,6 +11,7 @@ pub mod ncgen;
 pub mod plugins;
 pub mod program;
 mod progress;
+mod refs;
 mod says;
 pub mod structure;
 mod target;

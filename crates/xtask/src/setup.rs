@@ -178,6 +178,9 @@ const WHEELS: &[&str] = &[
     "h5py==3.16.0",
     "hdf5plugin==7.1.0",
     "fsspec==2026.9.0",
+    "kerchunk==0.2.10",
+    "ujson==6.1.0",
+    "scipy==1.17.1",
     "zarr==3.1.6",
     "pandas==3.1.1",
     "xarray==2026.9.0",
@@ -198,7 +201,7 @@ const WHEELS: &[&str] = &[
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy";
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy, kerchunk.netCDF3";
     environment("target/python", there, WHEELS)
 }
 

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use ferrocdf_bytes::Result;
 
 use super::coverage::MAX_LOCATED;
-use super::index::ChunkIndex;
+use super::index::{ChunkIndex, ChunkLocation};
 use super::layout::Chunks;
 use crate::Selection;
 
@@ -82,6 +82,37 @@ impl Chunks {
     ) -> Result<Option<u64>> {
         let rank = some.start.len().saturating_sub(self.inner);
         index.count_stored(&some.start[..rank], &some.count[..rank], limit)
+    }
+
+    /// Calls `visit` with the coordinates and the location of each stored chunk of an array of a shape, last dimension fastest. Chunks in
+    /// objects may turn out to be missing.
+    ///
+    /// # Errors
+    /// Those of the index and of `visit`.
+    pub fn try_for_each_stored(
+        &self,
+        shape: &[u64],
+        mut visit: impl FnMut(&[u64], ChunkLocation) -> Result<()>,
+    ) -> Result<()> {
+        if shape.contains(&0) {
+            return Ok(());
+        }
+        let visited = self.try_for_each_box(&self.grid(shape), |some, is_missing| {
+            if is_missing {
+                return Ok(true);
+            }
+            let mut locations = vec![];
+            self.read_consistently(|attempt| {
+                locations = self.locate(attempt.index, &some.start, &some.count)?;
+                Ok(true)
+            })?;
+            let stored = (0..).zip(locations).filter(|(_, location)| *location != ChunkLocation::Missing);
+            for (number, location) in stored {
+                visit(&some.nth(number), location)?;
+            }
+            Ok(true)
+        });
+        visited.map(drop)
     }
 
     /// Calls `visit` with the boxes that a box of the grid is cut into, in their order, and with true for a box without a stored chunk. Other

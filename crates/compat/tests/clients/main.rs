@@ -13,6 +13,7 @@ mod nczarr;
 mod our_filters;
 mod plugins;
 mod programs;
+mod references;
 mod remote;
 mod shell;
 mod standard_filters;

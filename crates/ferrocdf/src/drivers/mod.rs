@@ -18,9 +18,10 @@ use crate::location::Location;
 use crate::nc4::{Nc4, Nc4Writer};
 use crate::nczarr::{self, NcZarr, NcZarrWriter};
 use crate::plugins;
+use crate::references;
 
 /// The containers that are known, in the order in which they are looked for.
-const TABLE: [Probe; 5] = [
+const TABLE: [Probe; 6] = [
     Probe {
         container: Container::Classic,
         recognises: |candidate| Ok(matches!(candidate.head, [b'C', b'D', b'F', 1 | 2 | 5, ..])),
@@ -83,6 +84,13 @@ const TABLE: [Probe; 5] = [
             create: |_, format| Err(cannot_be_made(format)),
             replaces_file: true,
         }),
+    },
+    Probe {
+        // A store of version 2, of chunks in other files.
+        container: Container::ZarrV2,
+        recognises: |candidate| Ok(references::recognises(candidate)),
+        open: |blob, context| references::open(&*blob, context),
+        write: None,
     },
     Probe {
         container: Container::Hdf5,

@@ -30,7 +30,7 @@ pub struct Url {
 
 impl Url {
     /// Returns the URL that a text is; `None` if it is a path. Settings in brackets may come before the scheme.
-    pub(super) fn parse(text: &[u8]) -> Option<Url> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Url> {
         let rest = without_brackets(text)?;
         let end = rest.windows(3).position(|part| part == b"://");
         let has_scheme = end.is_some_and(|end| rest[..end].iter().all(is_of_scheme));
@@ -169,7 +169,7 @@ impl Url {
     }
 
     /// Returns the path that a `file:` URL names, with its percent escapes decoded.
-    pub(super) fn local_path(&self) -> Result<Vec<u8>> {
+    pub(crate) fn local_path(&self) -> Result<Vec<u8>> {
         let fail = |code, why: &str| Err(Error::new(code, why).at(self));
         let (rest, _) = self.split_fragment();
         let rest = &rest[FILE.len() - 1..];

@@ -22,7 +22,7 @@ pub(super) const ATTRS: &str = "_nczarr_attrs";
 pub(super) const SUPERBLOCK: &str = "_nczarr_superblock";
 pub(super) const PROPERTIES: &str = "_NCProperties";
 /// The names of dimensions by the convention of xarray.
-pub(super) const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+pub(crate) const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// Attributes that are no attributes of netCDF.
 const RESERVED: [&str; 8] = [

@@ -37,9 +37,10 @@ use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize}
 use crate::location::Location;
 use crate::plugins;
 pub use codec_texts::{can_have_codec, define_codecs};
+pub(crate) use keys::ARRAY_DIMENSIONS;
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, no_store_to_replace, remove_zarr_store};
-pub(crate) use write::NcZarrWriter;
+pub(crate) use write::{NcZarrWriter, planned_metadata};
 
 /// The codec of numcodecs with the blocks of HDF5's filter LZ4, which only this library reads in the frame of HDF5.
 const LZ4: &str = "lz4";
@@ -201,6 +202,14 @@ impl NcZarr {
     /// Those of [`ZipStore::open`](ferrocdf_store::ZipStore::open) and of [`NcZarr::open`].
     pub(crate) fn open_zip(blob: Arc<dyn Blob>) -> Result<(NcZarr, Model)> {
         let (store, path) = place::in_zip(ZipStore::open(blob)?)?;
+        Self::open_in(store, path)
+    }
+
+    /// Opens what lies at a path of a store.
+    ///
+    /// # Errors
+    /// Those of [`NcZarr::open`].
+    pub(crate) fn open_in(store: Arc<dyn Store>, path: String) -> Result<(NcZarr, Model)> {
         let codecs = plugins::codecs();
         let (content, model) = Content::read(&*store, &path, &codecs)?;
         Ok((Self::of(store, path, codecs, content), model))

@@ -15,6 +15,7 @@ mod made_up_dims;
 mod netcdf4;
 mod objects;
 mod parts;
+mod references;
 mod refusals;
 mod removing;
 mod replaced;

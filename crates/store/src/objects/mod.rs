@@ -310,7 +310,7 @@ pub struct Listing {
 }
 
 /// Lists what is directly in a folder, from a map by the keys of all objects.
-fn list_in<T>(objects: &BTreeMap<String, T>, folder: &str) -> Listing {
+pub fn list_in<T>(objects: &BTreeMap<String, T>, folder: &str) -> Listing {
     list_from(folder, |from| objects.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| &**key))
 }
 

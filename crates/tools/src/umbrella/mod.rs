@@ -1,4 +1,4 @@
-//! The umbrella command: `ferrocdf info|dump|gen|copy|plugins`.
+//! The umbrella command: `ferrocdf info|dump|gen|copy|refs|plugins`.
 
 mod help;
 
@@ -11,7 +11,7 @@ use ferrocdf::OpenOptions;
 
 use crate::info::{self, Style};
 use crate::nccopy::Foreign;
-use crate::{nccopy, ncdump, ncgen, plugins, structure, zarr_conformance};
+use crate::{nccopy, ncdump, ncgen, plugins, refs, structure, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -49,6 +49,8 @@ enum FerrocdfCommand {
     /// Copy a file, perhaps to another kind; takes the options of `nccopy`.
     #[command(disable_help_flag = true, override_usage = "ferrocdf copy [OPTIONS] INFILE OUTFILE", after_help = help::copy())]
     Copy(Rest),
+    /// Write references to the chunks of a file, which other programs read as a Zarr store: JSON of kerchunk.
+    Refs(refs::RefsOptions),
     /// Print the elements of a Zarr array as a JSON list: the command of the conformance tests of Zarr implementations.
     ZarrConformance {
         /// The folder of the array.
@@ -125,6 +127,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
             let opening = OpenOptions::default().hdf_eos(hdf_eos).hdf4_all(hdf4_all);
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
+        FerrocdfCommand::Refs(options) => refs::run(&options).unwrap_or_else(|error| failed("refs", error)),
         FerrocdfCommand::ZarrConformance { array_path } => {
             match zarr_conformance::run(&array_path, &mut std::io::stdout().lock()) {
                 Ok(()) => 0,

@@ -18,16 +18,44 @@ impl Json {
     pub fn parse(text: &[u8]) -> Result<Json> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let mut parser = Parser { text, at: 0, values: 0 };
-        let parsed = parser.value(0).and_then(|value| {
-            parser.space();
-            if parser.at == text.len() { Ok(value) } else { Err("text behind the end of the value") }
-        });
-        parsed.map_err(|what| {
-            let before = &text[..parser.at.min(text.len())];
-            let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-            let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
-            Error::new(Code::EZARRMETA, format!("JSON, line {line}, column {column}: {what}"))
-        })
+        let parsed = parser.value(0).and_then(|value| parser.end().map(|()| value));
+        parsed.map_err(|what| parser.failed(what))
+    }
+
+    /// Parses an object one member at a time, so that only one value is in memory, and calls `visit` with each member. Members of the
+    /// object that is the value of `outer`, if there is one, are visited in its place, with true.
+    ///
+    /// # Errors
+    /// Those of [`Json::parse`], and of `visit`.
+    pub fn visit_members(
+        text: &[u8],
+        outer: &str,
+        mut visit: impl FnMut(bool, String, Json) -> Result<()>,
+    ) -> Result<()> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let mut parser = Parser { text, at: 0, values: 0 };
+        let mut stopped = Ok(());
+        let mut member = |parser: &mut Parser<'_>, is_inner, name, depth| {
+            parser.values = 0;
+            let value = parser.value(depth)?;
+            stopped = visit(is_inner, name, value);
+            if stopped.is_ok() { Ok(()) } else { Err("the value of a member") }
+        };
+        parser.space();
+        let parsed = match parser.peek() {
+            Some(b'{') => parser.members(|parser, name| {
+                parser.space();
+                match parser.peek() {
+                    Some(b'{') if name == outer => {
+                        parser.members(|parser, name| member(parser, true, name, 2))
+                    }
+                    _ => member(parser, false, name, 1),
+                }
+            }),
+            _ => Err("an object is expected"),
+        };
+        let parsed = parsed.and_then(|()| parser.end());
+        stopped.and(parsed.map_err(|what| parser.failed(what)))
     }
 }
 
@@ -41,6 +69,19 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
+    fn failed(&self, what: &str) -> Error {
+        let before = &self.text[..self.at.min(self.text.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+        Error::new(Code::EZARRMETA, format!("JSON, line {line}, column {column}: {what}"))
+    }
+
+    /// Checks that nothing follows.
+    fn end(&mut self) -> Parsed<()> {
+        self.space();
+        if self.at == self.text.len() { Ok(()) } else { Err("text behind the end of the value") }
+    }
+
     fn space(&mut self) {
         while matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
@@ -82,6 +123,15 @@ impl Parser<'_> {
 
     fn object(&mut self, depth: usize) -> Parsed<Json> {
         let mut members = vec![];
+        self.members(|parser, name| {
+            members.push((name, parser.value(depth + 1)?));
+            Ok(())
+        })?;
+        Ok(Json::Object(Members(members)))
+    }
+
+    /// Parses an object; `member` parses the value of a member.
+    fn members(&mut self, mut member: impl FnMut(&mut Self, String) -> Parsed<()>) -> Parsed<()> {
         self.list(b'}', |parser| {
             parser.space();
             if parser.peek() != Some(b'"') {
@@ -92,10 +142,8 @@ impl Parser<'_> {
             if !parser.skips(":") {
                 return Err("a colon is expected behind the name of a member");
             }
-            members.push((name, parser.value(depth + 1)?));
-            Ok(())
-        })?;
-        Ok(Json::Object(Members(members)))
+            member(parser, name)
+        })
     }
 
     fn array(&mut self, depth: usize) -> Parsed<Json> {
@@ -264,6 +312,33 @@ mod tests {
         assert!(Json::parse(b"\"\xff\"").is_err());
         assert!(Json::parse(&b"[".repeat(1 << 20)).unwrap_err().to_string().contains("100 values"));
         assert!(Json::parse(format!("{}{}", "[".repeat(100), "]".repeat(100)).as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn members_are_visited_one_at_a_time() {
+        let visited = |text: &str| {
+            let mut seen = vec![];
+            Json::visit_members(text.as_bytes(), "refs", |is_inner, name, value| {
+                if value == Json::Null {
+                    return Err(Error::new(Code::EINVAL, "null"));
+                }
+                seen.push(format!("{is_inner} {name} {value}"));
+                Ok(())
+            })
+            .map(|()| seen)
+        };
+        let seen = visited(r#" {"a": 1, "refs": {"b": [2], "refs": {"c": 3}}, "d": {"refs": 4}} "#).unwrap();
+        assert_eq!(seen, ["false a 1", "true b [2]", r#"true refs {"c": 3}"#, r#"false d {"refs": 4}"#]);
+        assert_eq!(visited(r#"{"refs": 5}"#).unwrap(), ["false refs 5"]);
+        for (text, what) in [
+            ("[1]", "column 1: an object"),
+            (r#"{"a": 1} 2"#, "behind the end"),
+            (r#"{"refs": {"a": 1}"#, "a comma"),
+            (r#"{"a": null, "b": }"#, "null"),
+        ] {
+            let error = visited(text).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
     }
 
     #[test]

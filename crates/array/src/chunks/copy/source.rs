@@ -218,11 +218,6 @@ impl<'a> Copier<'a> {
 
     /// Returns the coordinates of the chunk of this number in a box.
     fn key(&self, some: &Selection, number: usize) -> Key {
-        let (mut rest, mut chunk) = (number as u64, some.start.clone());
-        for (at, count) in chunk.iter_mut().zip(&some.count).rev() {
-            *at += rest % count;
-            rest /= count;
-        }
-        self.to.key(chunk.into_iter())
+        self.to.key(some.nth(number as u64).into_iter())
     }
 }

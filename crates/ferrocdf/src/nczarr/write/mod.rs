@@ -141,6 +141,16 @@ impl GroupContents {
     }
 }
 
+/// Returns the metadata of the array that a new store of version 2 would have for a variable.
+///
+/// # Errors
+/// `NC_EBADNAME` for a name that no node of a store can have; those of describing the array.
+pub(crate) fn planned_metadata(model: &Model, var: VarId, options: &ZarrOptions) -> Result<ArrayMetadata> {
+    node_name(model.var(var).name.as_bytes())?;
+    let node = VariableNode::new(String::new(), (model, var), Version::V2, options, &plugins::codecs())?;
+    Ok(node.metadata)
+}
+
 /// Returns the paths of the dimensions of a variable, such as `/g1/x`.
 fn dim_paths(model: &Model, var: VarId) -> Vec<String> {
     let dims = model.var(var).dims.iter().map(|&dim| model.dim(dim));

@@ -1,0 +1,127 @@
+//! From locations of chunks to references: small chunks are read and become inline, objects are asked whether they exist.
+
+use std::sync::Arc;
+
+use ferrocdf_array::{ChunkLocation, ChunkObjects, Index};
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
+use ferrocdf_store::{Blob, ByteRange, ReadRequest};
+
+use super::Reference;
+
+/// Chunks that are asked for together.
+const AT_ONCE: usize = 4096;
+
+/// Where the chunks of a variable are, and what is made of them.
+pub(super) struct ChunkSource<'a> {
+    /// The bytes of the file.
+    pub(super) blob: &'a dyn Blob,
+    /// The objects that hold chunks.
+    pub(super) objects: Option<&'a dyn ChunkObjects>,
+    /// The folder of the dataset in the store of these objects, without a slash at its end.
+    pub(super) folder: &'a str,
+    /// The name of the file, or of that folder, in references.
+    pub(super) url: &'a Arc<str>,
+    /// Chunks with fewer bytes become inline.
+    pub(super) inline: u64,
+}
+
+/// What becomes of a stored chunk.
+pub(super) enum Chunk {
+    /// A reference.
+    Reference(Reference),
+    /// Its elements are decoded and written anew: it was stored without some of the filters, which references cannot say.
+    Decoded,
+}
+
+impl ChunkSource<'_> {
+    /// Returns what becomes of stored chunks. Chunks whose objects do not exist are left out.
+    ///
+    /// # Errors
+    /// `NC_ETRUNC` for a chunk outside the file; those of the file and the store.
+    pub(super) fn chunks(&self, stored: &[(Index, ChunkLocation)]) -> Result<Vec<(Index, Chunk)>> {
+        let mut all = vec![];
+        for some in stored.chunks(AT_ONCE) {
+            self.ranges(some, &mut all)?;
+            self.objects(some, &mut all)?;
+        }
+        Ok(all)
+    }
+
+    /// Adds the chunks that are ranges of the file.
+    fn ranges(&self, some: &[(Index, ChunkLocation)], into: &mut Vec<(Index, Chunk)>) -> Result<()> {
+        let (mut small, mut buffers) = (vec![], vec![]);
+        for (chunk, location) in some {
+            let &ChunkLocation::At { at, len, mask } = location else { continue };
+            let value = match mask {
+                0 if len < self.inline => {
+                    self.check_within(at, len)?;
+                    small.push((chunk.clone(), at));
+                    buffers.push(vec![0; len.to_usize("bytes of a chunk")?]);
+                    continue;
+                }
+                0 => Chunk::Reference(Reference::Range { url: self.url.clone(), start: at, len }),
+                _ => Chunk::Decoded,
+            };
+            into.push((chunk.clone(), value));
+        }
+        let requests = small.iter().zip(&mut buffers);
+        let mut requests: Vec<_> = requests.map(|((_, at), into)| ReadRequest::new(*at, into)).collect();
+        self.blob.read_many(&mut requests)?;
+        if let Some(short) = requests.iter().find(|request| request.len < request.into.len()) {
+            return Err(past_end(short.at, short.into.len() as u64));
+        }
+        let inline = |((chunk, _), bytes): ((Index, u64), Vec<u8>)| {
+            (chunk, Chunk::Reference(Reference::Inline(bytes.into())))
+        };
+        into.extend(small.into_iter().zip(buffers).map(inline));
+        Ok(())
+    }
+
+    fn check_within(&self, at: u64, len: u64) -> Result<()> {
+        match at.checked_add(len) {
+            Some(end) if end <= self.blob.size()? => Ok(()),
+            _ => Err(past_end(at, len)),
+        }
+    }
+
+    /// Adds the chunks that are objects, or ranges of objects.
+    fn objects(&self, some: &[(Index, ChunkLocation)], into: &mut Vec<(Index, Chunk)>) -> Result<()> {
+        let Some(objects) = self.objects else { return Ok(()) };
+        let in_objects = some.iter().filter_map(|(chunk, location)| match *location {
+            ChunkLocation::Object { at, len, mask } => Some((chunk, objects.key(chunk), at, len, mask)),
+            _ => None,
+        });
+        let in_objects: Vec<_> = in_objects.collect();
+        // One byte at least, since no bytes are no request.
+        let range = |at, len: u64| ByteRange::Bounded { start: at, len: len.min(self.inline).max(1) };
+        let requests: Vec<_> =
+            in_objects.iter().map(|(_, key, at, len, _)| (&**key, range(*at, *len))).collect();
+        let answers = objects.store().get_many(&requests);
+        for ((chunk, key, at, len, mask), answer) in in_objects.iter().zip(answers) {
+            let Some(found) = answer? else { continue };
+            let found = found.check(key, range(*at, *len))?;
+            let rest = found.total.saturating_sub(*at);
+            if *len != ChunkLocation::TO_END && *len > rest {
+                return Err(past_end(*at, *len).at(key));
+            }
+            let url = || {
+                let relative = key.strip_prefix(self.folder).unwrap_or(key).trim_start_matches('/');
+                format!("{}/{relative}", self.url).into()
+            };
+            let value = match (at, (*len).min(rest)) {
+                _ if *mask != 0 => Chunk::Decoded,
+                (_, len) if len < self.inline => {
+                    Chunk::Reference(Reference::Inline(found.bytes[..len.saturate()].into()))
+                }
+                (0, _) if *len == ChunkLocation::TO_END => Chunk::Reference(Reference::Whole { url: url() }),
+                (&start, len) => Chunk::Reference(Reference::Range { url: url(), start, len }),
+            };
+            into.push(((*chunk).clone(), value));
+        }
+        Ok(())
+    }
+}
+
+fn past_end(at: u64, len: u64) -> Error {
+    Error::new(Code::ETRUNC, format!("chunk at byte {at}: {len} bytes reach past the end of the file"))
+}

@@ -1,0 +1,304 @@
+//! References as a store: the objects of a Zarr store that lie in other files.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use ferrocdf_bytes::{Code, Error, Result, ToUsize};
+use ferrocdf_model::Model;
+use ferrocdf_store::{
+    Blob, ByteRange, Cost, Expected, Fetched, Listing, ReadRequest, Store, Version, check_folder, check_key,
+    list_in,
+};
+
+use super::targets::{self, ReferenceTarget, Targets};
+use super::{Reference, References};
+use crate::driver::{Candidate, Context, Driver};
+use crate::nczarr::NcZarr;
+use crate::plugins;
+
+/// Most bytes of a text of references.
+const MAX_TEXT: u64 = 1 << 30;
+
+/// Bytes of a chunk up to which the size of a slow file is not asked for first.
+const UNCHECKED: u64 = 64 << 20;
+
+/// Most bytes that one request reads for several chunks.
+const MAX_TOGETHER: u64 = 16 << 20;
+
+/// True if the first bytes may be those of JSON.
+pub(crate) fn recognises(candidate: &Candidate<'_>) -> bool {
+    candidate.head.trim_ascii_start().starts_with(b"{")
+}
+
+/// Opens the dataset that a text of references makes.
+///
+/// # Errors
+/// `NC_ENOTNC` for a text that is not one of references, or whose keys make no Zarr store; those of opening a Zarr store.
+pub(crate) fn open(blob: &dyn Blob, context: &Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
+    let size = blob.size()?;
+    if size > MAX_TEXT {
+        let what = format!("a text of {size} bytes: references have at most {MAX_TEXT}");
+        return Err(Error::new(Code::ENOTNC, what));
+    }
+    let mut text = crate::elements::zeros(size.to_usize("bytes of references")?)?;
+    blob.read_exact_at(0, &mut text)?;
+    let references = References::parse(&text)?;
+    drop(text);
+    let targets = Targets::new(context.location, context.resolver.clone());
+    let costs = references.iter().filter_map(|(_, reference)| reference.url());
+    let cost = costs.map(|url| targets::cost(url, context.location)).max_by_key(|cost| cost.latency);
+    let store = ReferenceStore {
+        references,
+        targets,
+        cost: cost.unwrap_or(Cost::MEMORY),
+        name: context.location.name().display().to_string(),
+    };
+    let (store, model) = NcZarr::open_in(Arc::new(store), String::new())?;
+    plugins::check_setting().map(|()| (Box::new(store) as _, model))
+}
+
+/// The objects that references make, to be read.
+struct ReferenceStore {
+    references: References,
+    targets: Targets,
+    cost: Cost,
+    name: String,
+}
+
+/// Requests for bytes that are not inline, by their files and stores.
+#[derive(Default)]
+struct Requests {
+    files: BTreeMap<Arc<str>, Together<dyn Blob, FromFile>>,
+    stores: BTreeMap<String, Together<dyn Store, FromStore>>,
+}
+
+/// A file or a store, and the requests to it.
+type Together<T, R> = (Arc<T>, Vec<R>);
+
+/// A request for a range of a file.
+struct FromFile {
+    /// The number of the answer.
+    number: usize,
+    /// Position in the file.
+    at: u64,
+    /// Position in the object that the reference makes.
+    start: u64,
+    len: u64,
+    /// Size of that object.
+    total: u64,
+}
+
+/// A request for a range of an object of another store.
+struct FromStore {
+    /// The number of the answer.
+    number: usize,
+    key: Arc<str>,
+    range: ByteRange,
+    /// Offset and length of the reference; `None` for all bytes of the object.
+    reference: Option<(u64, u64)>,
+}
+
+impl ReferenceStore {
+    /// Answers a request for inline bytes; any other is added to `requests`.
+    fn answer(
+        &self,
+        number: usize,
+        (key, range): (&str, ByteRange),
+        requests: &mut Requests,
+    ) -> Result<Option<Fetched>> {
+        check_key(key)?;
+        let (url, reference) = match self.references.get(key) {
+            None => return Ok(None),
+            Some(Reference::Inline(bytes)) => {
+                let total = bytes.len() as u64;
+                let (start, end) = range.within(total);
+                return Ok(Some(fetched(bytes[start.saturate()..end.saturate()].to_vec(), start, total)));
+            }
+            Some(Reference::Whole { url }) => (url, None),
+            Some(Reference::Range { url, start, len }) => (url, Some((*start, *len))),
+        };
+        match self.targets.get(url)? {
+            ReferenceTarget::Blob(blob) => {
+                let (at, total) = reference.map_or_else(|| blob.size().map(|size| (0, size)), Ok)?;
+                let (start, end) = range.within(total);
+                // What a reference claims takes no memory. The size of a slow file takes a request.
+                if (end > UNCHECKED || blob.cost().is_near()) && at.saturating_add(end) > blob.size()? {
+                    return Err(past_end(at, total).at(url));
+                }
+                let (_, requests) = requests.files.entry(url.clone()).or_insert_with(|| (blob, vec![]));
+                requests.push(FromFile { number, at: at + start, start, len: end - start, total });
+            }
+            ReferenceTarget::Object { store, key } => {
+                let range = match reference {
+                    Some((at, len)) => {
+                        let (start, end) = range.within(len);
+                        ByteRange::Bounded { start: at + start, len: end - start }
+                    }
+                    None => range,
+                };
+                let (_, requests) = requests.stores.entry(store.name()).or_insert_with(|| (store, vec![]));
+                requests.push(FromStore { number, key, range, reference });
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends the requests to one store, near ranges of one object as one request, and returns the answers with their numbers.
+    fn fetch(&self, store: &dyn Store, mut requests: Vec<FromStore>) -> Vec<(usize, Result<Fetched>)> {
+        let order = |request: &FromStore| match request.range {
+            ByteRange::Bounded { start, len } => (request.key.clone(), Some((start, len))),
+            ByteRange::All | ByteRange::Suffix(_) => (request.key.clone(), None),
+        };
+        requests.sort_by_key(order);
+        let mut runs: Vec<(Arc<str>, ByteRange, Vec<FromStore>)> = vec![];
+        for request in requests {
+            let joined = runs.last().filter(|(key, ..)| *key == request.key);
+            match joined.and_then(|(_, range, _)| self.join(*range, request.range)) {
+                Some(range) => {
+                    if let Some((_, joined, members)) = runs.last_mut() {
+                        *joined = range;
+                        members.push(request);
+                    }
+                }
+                None => runs.push((request.key.clone(), request.range, vec![request])),
+            }
+        }
+        let asked: Vec<_> = runs.iter().map(|(key, range, _)| (&**key, *range)).collect();
+        let answers = store.get_many(&asked);
+        let mut all = vec![];
+        for ((key, range, members), answer) in runs.into_iter().zip(answers) {
+            let found = answer.and_then(|found| found.ok_or_else(|| store.no_such_object(&key)));
+            let found = found.and_then(|found| found.check(&key, range));
+            for member in members {
+                let answer = found.as_ref().map_err(Clone::clone).and_then(|found| member.part_of(found));
+                all.push((member.number, answer));
+            }
+        }
+        all
+    }
+
+    /// Returns one range for two of an object, if it is cheaper to read the bytes between them along.
+    fn join(&self, first: ByteRange, second: ByteRange) -> Option<ByteRange> {
+        let (ByteRange::Bounded { start, len }, ByteRange::Bounded { start: next, len: more }) =
+            (first, second)
+        else {
+            return None;
+        };
+        let end = start.checked_add(len)?;
+        let joined = end.max(next.checked_add(more)?) - start;
+        let is_near = next <= end.saturating_add(self.cost.gap);
+        (is_near && joined <= MAX_TOGETHER).then_some(ByteRange::Bounded { start, len: joined })
+    }
+}
+
+impl FromStore {
+    /// Returns the answer to this request from one to a larger range of the same object.
+    fn part_of(&self, found: &Fetched) -> Result<Fetched> {
+        let (start, end) = self.range.within(found.total);
+        let within = start.checked_sub(found.start).zip(end.checked_sub(found.start));
+        let bytes = within.and_then(|(from, to)| found.bytes.get(from.saturate()..to.saturate()));
+        let (at, total) = self.reference.unwrap_or((0, found.total));
+        match (bytes, self.range) {
+            (Some(bytes), ByteRange::Bounded { len, .. })
+                if self.reference.is_some() && (bytes.len() as u64) < len =>
+            {
+                Err(past_end(at, total))
+            }
+            (Some(bytes), _) => Ok(fetched(bytes.to_vec(), start - at, total)),
+            (None, _) => Err(past_end(at, total)),
+        }
+    }
+}
+
+impl Store for ReferenceStore {
+    fn get(&self, key: &str, range: ByteRange) -> Result<Option<Fetched>> {
+        self.get_many(&[(key, range)]).pop().unwrap_or(Ok(None))
+    }
+
+    fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
+        let mut others = Requests::default();
+        let requests = requests.iter().enumerate();
+        let mut answers: Vec<_> =
+            requests.map(|(number, &request)| self.answer(number, request, &mut others)).collect();
+        for (url, (blob, requests)) in others.files {
+            match read(&*blob, &requests) {
+                Ok(found) => {
+                    let found = requests.iter().zip(found);
+                    found.for_each(|(request, found)| answers[request.number] = Ok(Some(found)));
+                }
+                Err(error) => {
+                    let error = error.at(&url);
+                    requests.iter().for_each(|request| answers[request.number] = Err(error.clone()));
+                }
+            }
+        }
+        for (store, requests) in others.stores.into_values() {
+            for (number, answer) in self.fetch(&*store, requests) {
+                answers[number] = answer.map(Some);
+            }
+        }
+        answers
+    }
+
+    fn put(&self, key: &str, _bytes: &[u8]) -> Result<Version> {
+        Err(self.only_read(key))
+    }
+
+    fn put_if(&self, key: &str, _bytes: &[u8], _expected: Expected<'_>) -> Result<Option<Version>> {
+        Err(self.only_read(key))
+    }
+
+    fn delete(&self, key: &str) -> Result<()> {
+        Err(self.only_read(key))
+    }
+
+    fn list(&self, folder: &str) -> Result<Listing> {
+        check_folder(folder)?;
+        Ok(list_in(&self.references.entries, folder))
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl ReferenceStore {
+    fn only_read(&self, key: &str) -> Error {
+        Error::new(Code::EPERM, "references are only read").at(key).at(&self.name)
+    }
+}
+
+impl fmt::Debug for ReferenceStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReferenceStore").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+fn past_end(start: u64, len: u64) -> Error {
+    let what = format!("the referenced {len} bytes at byte {start} reach past the end of the file");
+    Error::new(Code::ETRUNC, what)
+}
+
+/// Reads ranges of one file together.
+fn read(blob: &dyn Blob, requests: &[FromFile]) -> Result<Vec<Fetched>> {
+    let buffer = |request: &FromFile| crate::elements::zeros(request.len.to_usize("bytes of an object")?);
+    let mut buffers: Vec<Vec<u8>> = requests.iter().map(buffer).collect::<Result<_>>()?;
+    let reads = requests.iter().zip(&mut buffers);
+    let mut reads: Vec<_> = reads.map(|(request, into)| ReadRequest::new(request.at, into)).collect();
+    blob.read_many(&mut reads)?;
+    if let Some(short) = reads.iter().find(|read| read.len < read.into.len()) {
+        return Err(past_end(short.at, short.into.len() as u64));
+    }
+    let answers = requests.iter().zip(buffers);
+    Ok(answers.map(|(request, bytes)| fetched(bytes, request.start, request.total)).collect())
+}
+
+/// Returns bytes of an object. Its version is the same as long as the references are open.
+fn fetched(bytes: Vec<u8>, start: u64, total: u64) -> Fetched {
+    Fetched { bytes, start, total, version: Version::new("reference") }
+}

@@ -1,0 +1,333 @@
+//! References to the chunks of files: what is made of them is read back, and what they must not do.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use ferrocdf::references::{MadeReferences, Reference, ReferenceOptions, References};
+use ferrocdf::store::{MemoryStore, Store};
+use ferrocdf::{
+    Atomic, Code, Container, CreateOptions, DataModel, File, FileMut, Format, Location, OpenOptions, Values,
+};
+
+/// Defines and writes variables of several types and layouts.
+fn fill(file: &FileMut) {
+    let has_strings = file.format().is_enhanced();
+    file.put_attribute("title", "sea level").unwrap();
+    file.add_unlimited_dimension("time").unwrap();
+    file.add_dimension("y", 30).unwrap();
+    file.add_dimension("x", 40).unwrap();
+    file.add_dimension("letter", 4).unwrap();
+    let time = file.add_variable::<f64>("time", &["time"]).unwrap();
+    time.put_attribute("units", "days since 2000-01-01").unwrap();
+    let height = file.add_variable::<f32>("height", &["time", "y", "x"]).unwrap();
+    let count = file.add_variable::<i16>("count", &["y", "x"]).unwrap();
+    count.put_attribute("_FillValue", -1i16).unwrap();
+    let name = file.add_variable::<u8>("station", &["letter"]);
+    let level = file.add_variable::<i32>("level", &[]).unwrap();
+    for step in 0..3 {
+        let numbers: Vec<f32> = (0..1200).map(|at| (at * (step + 1)) as f32 / 8.0).collect();
+        height.put_values(&numbers, (step, .., ..)).unwrap();
+        time.put_value(step as f64 + 0.5, [step]).unwrap();
+    }
+    count.put_values(&(0..1200).map(|at| at as i16).collect::<Vec<_>>(), ..).unwrap();
+    level.put_value(7, ()).unwrap();
+    if let Ok(name) = name {
+        name.put_values(&[1u8, 2, 3, 4], ..).unwrap();
+    }
+    if has_strings {
+        let texts = file.add_variable_of(Atomic::String, "texts", &["letter"]).unwrap();
+        texts.put_strings(&["a", "", "bé", "long"], ..).unwrap();
+        let packed = file.build_variable("packed", Atomic::Int, &["time", "x"]);
+        let packed = packed.chunks(&[2, 15]).shuffle().deflate(4).create().unwrap();
+        // Of the second column of chunks none is written.
+        packed.put_values(&(0..45).collect::<Vec<i32>>(), (0..3, 0..15)).unwrap();
+    }
+}
+
+/// Returns every variable of a dataset with its attributes and values.
+fn content(file: &File) -> Vec<String> {
+    let variables = file.variables().map(|variable| {
+        let values = variable.get_all(..).unwrap();
+        let attributes = variable.attributes().unwrap();
+        let attributes = attributes.into_iter().filter(|(name, _)| name != "_FillValue");
+        format!("{} {:?} {:?} {values:?}", variable.name(), variable.shape(), attributes.collect::<Vec<_>>())
+    });
+    let mut all: Vec<String> = variables.collect();
+    all.sort();
+    all
+}
+
+fn made(location: &Location, options: &ReferenceOptions) -> References {
+    let MadeReferences { references, left_out } = References::of(location, options).unwrap();
+    assert!(left_out.is_empty(), "{left_out:?}");
+    references
+}
+
+fn url(url: &str) -> ReferenceOptions {
+    ReferenceOptions { url: Some(url.to_string()), ..ReferenceOptions::default() }
+}
+
+/// Makes a dataset of a format at a name in a folder.
+fn dataset(folder: &Path, name: &str, format: Format) -> Location {
+    let path = folder.join(name);
+    let file = FileMut::create(&path, &CreateOptions::format(format)).unwrap();
+    fill(&file);
+    file.close().unwrap();
+    Location::Path(path)
+}
+
+const FORMATS: [(Format, &str); 5] = [
+    (Format::CLASSIC, "a.nc"),
+    (Format::DATA64, "a.nc"),
+    (Format::NETCDF4, "a.nc"),
+    (Format::new(Container::ZarrV2, DataModel::Netcdf4), "a.zarr"),
+    (Format::new(Container::ZarrV3, DataModel::Netcdf4), "a.zarr"),
+];
+
+#[test]
+fn references_of_each_format_have_the_values_of_the_dataset() {
+    for (format, name) in FORMATS {
+        let folder = tempfile::tempdir().unwrap();
+        let location = dataset(folder.path(), name, format);
+        let wanted = content(&File::open_location(&location, &OpenOptions::default()).unwrap());
+        for inline in [0, 500, u64::MAX] {
+            let references = made(&location, &ReferenceOptions { inline, ..url(name) });
+            let has_ranges = references.iter().any(|(_, reference)| reference.url().is_some());
+            assert_eq!(has_ranges, inline != u64::MAX, "{format:?}");
+            let json = folder.path().join("refs.json");
+            fs::write(&json, references.to_json()).unwrap();
+            let found = content(&File::open(&json).unwrap());
+            assert_eq!(found, wanted, "{format:?} {inline}");
+        }
+    }
+}
+
+#[test]
+fn chunks_are_named_by_their_place_and_missing_ones_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = dataset(folder.path(), "a.nc", Format::NETCDF4);
+    let references = made(&location, &ReferenceOptions { inline: 0, ..ReferenceOptions::default() });
+    let keys = |prefix: &str| -> Vec<&str> {
+        let keys = references.iter().map(|(key, _)| key);
+        keys.filter(|key| key.starts_with(prefix) && !key.contains("/.z")).collect()
+    };
+    assert_eq!(keys("packed/"), ["packed/0.0", "packed/1.0"]);
+    let Some(Reference::Range { url, start, len }) = references.get("packed/0.0") else { panic!("a range") };
+    assert_eq!(Path::new(&**url), folder.path().join("a.nc"));
+    let bytes = &fs::read(folder.path().join("a.nc")).unwrap()[*start as usize..][..*len as usize];
+    // A zlib stream.
+    assert_eq!(bytes[0] & 0x0f, 8);
+    assert_eq!((u16::from(bytes[0]) << 8 | u16::from(bytes[1])) % 31, 0);
+    assert!(matches!(references.get("texts/0"), Some(Reference::Inline(_))));
+}
+
+#[test]
+fn records_of_classic_files_are_chunks() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = dataset(folder.path(), "a.nc", Format::CLASSIC);
+    let references = made(&location, &ReferenceOptions { inline: 0, ..url("a.nc") });
+    let ranges: Vec<(u64, u64)> = (0..3)
+        .map(|record| match references.get(&format!("height/{record}.0.0")) {
+            Some(Reference::Range { start, len, .. }) => (*start, *len),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(ranges.iter().all(|(_, len)| *len == 4800), "{ranges:?}");
+    assert_eq!(ranges[1].0 - ranges[0].0, 4808);
+}
+
+#[test]
+fn data_that_no_reference_can_stand_for_is_left_out_with_the_reason_if_it_is_large() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.nc");
+    let file = ferrocdf::create(&path).unwrap();
+    file.add_dimension("small", 100).unwrap();
+    file.add_dimension("large", 5_000_000).unwrap();
+    for name in ["small", "large"] {
+        // Numcodecs has no codec for n-bit.
+        let variable = file.build_variable(name, Atomic::Int, &[name]).filter("5");
+        variable.chunks(&[100]).create().unwrap().put_values(&[1; 100], 0..100).unwrap();
+    }
+    file.close().unwrap();
+    let MadeReferences { references, left_out } =
+        References::of(&Location::Path(path), &ReferenceOptions::default()).unwrap();
+    assert!(matches!(references.get("small/0"), Some(Reference::Inline(_))));
+    assert_eq!(references.get("large/.zarray"), None);
+    let said = left_out.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert!(matches!(&said[..], [one] if one.contains("/large: ") && one.contains("nbit")), "{said:?}");
+}
+
+/// References of version 1 to one chunk of four bytes.
+fn one_chunk(reference: &str) -> Vec<u8> {
+    let array = r#"{\"zarr_format\":2,\"shape\":[4],\"chunks\":[4],\"dtype\":\"|u1\",\"fill_value\":9,\"order\":\"C\",\"filters\":null,\"compressor\":null}"#;
+    let group = r#"".zgroup": "{\"zarr_format\":2}""#;
+    format!("{{\"version\":1,\"refs\":{{{group},\"v/.zarray\":\"{array}\",\"v/0\":{reference}}}}}").into()
+}
+
+fn read(location: &Location) -> ferrocdf::Result<Values> {
+    let file = File::open_location(location, &OpenOptions::default())?;
+    let variable = file.variable("v")?;
+    variable.get_all(..)
+}
+
+#[test]
+fn references_in_a_store_lead_to_objects_of_it_and_never_to_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    fs::write(&secret, b"secret data").unwrap();
+    let store = Arc::new(MemoryStore::default());
+    store.put("d/data", b"01234567").unwrap();
+    store.put("other", b"abcdefgh").unwrap();
+    let read = |target: &str, rest: &str| {
+        store.put("d/refs.json", &one_chunk(&format!("[\"{target}\"{rest}]"))).unwrap();
+        read(&Location::Object { store: store.clone(), key: "d/refs.json".to_string() })
+    };
+    assert_eq!(read("data", ", 2, 4").unwrap(), Values::Ubyte(b"2345".to_vec()));
+    assert_eq!(read("../other", ", 0, 4").unwrap(), Values::Ubyte(b"abcd".to_vec()));
+    let secret = secret.to_str().unwrap();
+    for (target, code) in [
+        (secret, Code::ENOOBJECT),
+        (&format!("file://{secret}"), Code::EPERM),
+        (&format!("file:{secret}"), Code::EPERM),
+        ("../../other", Code::ENOOBJECT),
+        ("missing", Code::ENOOBJECT),
+        ("https://host/data#mode=s3", Code::EPERM),
+        ("[aws.profile=p]https://host/data", Code::EPERM),
+    ] {
+        let error = read(target, ", 0, 4").unwrap_err();
+        assert_eq!(error.code, code, "{target}: {error}");
+        assert!(error.to_string().contains(target), "{error}");
+    }
+}
+
+#[test]
+fn targets_that_are_missing_or_too_short_are_errors_and_no_fill_values() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("data"), b"01234567").unwrap();
+    let refs = folder.path().join("refs.json");
+    let read = |reference: &str| {
+        fs::write(&refs, one_chunk(reference)).unwrap();
+        read(&Location::Path(refs.clone()))
+    };
+    let path = folder.path().join("data");
+    for target in ["data", "./data", path.to_str().unwrap(), &format!("file://{}", path.display())] {
+        assert_eq!(
+            read(&format!("[\"{target}\", 3, 4]")).unwrap(),
+            Values::Ubyte(b"3456".to_vec()),
+            "{target}"
+        );
+    }
+    assert_eq!(read("\"base64:AQIDBA==\"").unwrap(), Values::Ubyte(vec![1, 2, 3, 4]));
+    for (reference, code) in [
+        ("[\"missing\", 0, 4]", Code::ENOOBJECT),
+        ("[\"data\", 6, 4]", Code::ETRUNC),
+        ("[\"data\", 9223372036854775807, 4]", Code::ETRUNC),
+        ("[\"data\", 0, 9223372036854775807]", Code::ETRUNC),
+        ("[\"data\", 0, 3]", Code::ETRUNC),
+    ] {
+        assert_eq!(read(reference).unwrap_err().code, code, "{reference}");
+    }
+    // No reference at all is a missing chunk.
+    let text = String::from_utf8(one_chunk("\"\"")).unwrap().replace("v/0", "v/7");
+    fs::write(&refs, text).unwrap();
+    assert_eq!(super::references::read(&Location::Path(refs.clone())).unwrap(), Values::Ubyte(vec![9; 4]));
+    for text in ["{}", "{\"a\": 1}", "{ not json"] {
+        fs::write(&refs, text).unwrap();
+        assert_eq!(File::open(&refs).unwrap_err().code, Code::ENOTNC, "{text}");
+        assert!(FileMut::append(&refs).is_err());
+    }
+}
+
+/// Makes a file of `steps` steps from step `from` on, changed by `change` before it is closed.
+fn steps(path: &Path, from: u32, steps: u32, change: impl Fn(&FileMut)) -> (Location, ReferenceOptions) {
+    let file = ferrocdf::create(path).unwrap();
+    file.add_unlimited_dimension("time").unwrap();
+    file.add_dimension("x", 600).unwrap();
+    let x = file.add_variable::<f64>("x", &["x"]).unwrap();
+    let time = file.add_variable::<i32>("time", &["time"]).unwrap();
+    time.put_attribute("units", "days since 2000-01-01").unwrap();
+    let level = file.build_variable("level", Atomic::Short, &["time", "x"]);
+    let level = level.chunks(&[2, 600]).deflate(3).attribute("scale_factor", 0.5).create().unwrap();
+    change(&file);
+    x.put_values(&(0..600).map(f64::from).collect::<Vec<_>>(), ..).unwrap();
+    for step in 0..steps {
+        time.put_value((from + step) as i32, [step as usize]).unwrap();
+        let numbers: Vec<i32> = (0..600).map(|at| (at + (from + step) as i32) % 30000).collect();
+        level.put_values(&numbers, (step as usize, ..)).unwrap();
+    }
+    file.close().unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    (Location::Path(path.to_path_buf()), url(name))
+}
+
+#[test]
+fn files_are_joined_along_a_dimension() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |name: &str, from, count| steps(&folder.path().join(name), from, count, |_| {});
+    // The third one begins within a chunk.
+    let odd = [part("a.nc", 0, 4), part("b.nc", 4, 1), part("c.nc", 5, 3)];
+    assert!(References::concat("time", &odd).is_ok(), "few values become inline");
+    let parts = [part("a.nc", 0, 4), part("b.nc", 4, 2), part("c.nc", 6, 3)];
+    let made = References::concat("time", &parts).unwrap();
+    assert!(made.left_out.is_empty());
+    let json = folder.path().join("all.json");
+    fs::write(&json, made.references.to_json()).unwrap();
+    let file = File::open(&json).unwrap();
+    assert_eq!(file.variable("time").unwrap().get_values::<i32, _>(..).unwrap(), (0..9).collect::<Vec<_>>());
+    let level = file.variable("level").unwrap();
+    assert_eq!(level.shape(), [9, 600]);
+    for step in 0..9 {
+        let wanted: Vec<i32> = (0..600).map(|at| at + step).collect();
+        assert_eq!(level.get_values::<i32, _>((step as usize, ..)).unwrap(), wanted);
+    }
+    assert_eq!(level.attribute::<f64>("scale_factor").unwrap(), 0.5);
+    assert_eq!(file.variable("x").unwrap().shape(), [600]);
+}
+
+#[test]
+fn files_that_differ_are_not_joined_and_the_message_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = steps(&folder.path().join("a.nc"), 0, 4, |_| {});
+    let refused = |other: (Location, ReferenceOptions), words: &[&str]| {
+        let error = References::concat("time", &[first.clone(), other]).map(drop).unwrap_err();
+        assert_eq!(error.code, Code::EINVAL);
+        let said = error.to_string();
+        assert!(said.contains("b.nc") && words.iter().all(|word| said.contains(word)), "{said}");
+    };
+    let path = folder.path().join("b.nc");
+    let attribute = |name: &'static str, value: Values, of: &'static str| {
+        steps(&path, 4, 4, move |file| {
+            file.variable_mut(of).unwrap().put_attribute(name, value.clone()).unwrap();
+        })
+    };
+    let units = Values::Char(b"days since 2000-01-05".to_vec());
+    refused(attribute("units", units, "time"), &["/time", "units", "2000-01-05"]);
+    refused(
+        attribute("scale_factor", Values::Double(vec![0.25]), "level"),
+        &["/level", "scale_factor", "0.25"],
+    );
+    refused(attribute("_FillValue", Values::Short(vec![-1]), "level"), &["/level", "_FillValue"]);
+    refused(
+        steps(&path, 4, 4, |file| {
+            file.add_variable::<i32>("more", &["time"]).unwrap();
+        }),
+        &["/more"],
+    );
+    let changed = steps(&path, 4, 4, |_| {});
+    let file = FileMut::append(&path).unwrap();
+    file.variable_mut("x").unwrap().put_value(0.5, [0]).unwrap();
+    file.close().unwrap();
+    refused(changed, &["/x", "other values"]);
+    // Strings lie in one chunk for each file.
+    let texts = |path: &Path, from, count| {
+        steps(path, from, count, |file| {
+            file.add_variable_of(Atomic::String, "texts", &["time"]).unwrap();
+        })
+    };
+    let odd = texts(&folder.path().join("odd.nc"), 4, 3);
+    let error = References::concat("time", &[odd, texts(&path, 7, 2)]).map(drop).unwrap_err();
+    assert!(error.to_string().contains("/texts: its chunks have the shape [2]"), "{error}");
+    let error = References::concat("depth", std::slice::from_ref(&first)).map(drop).unwrap_err();
+    assert!(error.to_string().contains("no variable has this dimension"), "{error}");
+}
