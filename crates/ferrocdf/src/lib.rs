@@ -42,6 +42,7 @@ mod file;
 mod handles;
 mod hdf4;
 mod hdf_eos;
+pub mod layout;
 mod location;
 mod nc4;
 mod nczarr;
@@ -79,7 +80,7 @@ pub use ferrocdf_remote as remote;
 pub use ferrocdf_store as store;
 
 pub use config::{Config, FilterChoice};
-pub use copy::{Pair, copy_data, keep_unwritten};
+pub use copy::{Pair, copy_data, find_difference, keep_unwritten};
 pub use driver::{DataSources, Shapeless};
 pub use elements::atomic_of;
 pub use extents::{Extent, Extents, every};

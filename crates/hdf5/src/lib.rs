@@ -30,6 +30,7 @@ pub mod values;
 mod wire;
 
 pub use dataset::{ChunkCounts, Dataset, Placed};
+pub use dump::extents::{DatasetExtents, ElementExtent, FileExtents, extents};
 pub use dump::structure;
 pub use elements::{ObjectReference, VariableElement};
 pub use ferrocdf_codec::Step;

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::fields::Fields;
 use crate::messages::small::TreeSizes;
-use crate::wire::{self, Writer, bad};
+use crate::wire::{self, CHECKSUM, Writer, bad};
 use crate::{Address, Sizes};
 
 /// The first bytes of a superblock.
@@ -55,7 +55,7 @@ pub(crate) struct StoredSuperblock {
     driver: u64,
     root: u64,
     /// Half the children of nodes of version 1 B-trees (versions 0 and 1).
-    tree_sizes: TreeSizes,
+    pub tree_sizes: TreeSizes,
     /// Fields that readers have no use for.
     passed: u64,
 }
@@ -153,6 +153,11 @@ impl StoredSuperblock {
         Ok(Sizes { offset: width("addresses", self.offset)?, length: width("lengths", self.length)? })
     }
 
+    /// Bytes behind these fields: the checksum, or "Cache Type", "Reserved" and "Scratch-pad Space" of the entry of the root group.
+    pub fn behind_fields(&self) -> u64 {
+        if self.version < 2 { 4 + 4 + 16 } else { CHECKSUM as u64 }
+    }
+
     /// Whether one process may be writing while others read.
     fn is_under_a_single_writer(&self) -> bool {
         self.version == 3 && self.flags & 0x04 != 0
@@ -200,7 +205,7 @@ impl Superblock {
 
     /// Bytes of a superblock of version 2 or 3.
     pub fn encoded_len(sizes: Sizes) -> u64 {
-        (SIGNATURE.len() + 4 + 4 * sizes.offset + wire::CHECKSUM) as u64
+        (SIGNATURE.len() + 4 + 4 * sizes.offset + CHECKSUM) as u64
     }
 
     /// Finds and reads it. `NC_ENOTNC` where there is none.
@@ -218,7 +223,7 @@ impl Superblock {
         if stored.version >= 2 {
             let len = 4 + 4 * sizes.offset;
             let mut bytes = SIGNATURE.to_vec();
-            bytes.extend_from_slice(fields.get(..len + wire::CHECKSUM).unwrap_or(fields));
+            bytes.extend_from_slice(fields.get(..len + CHECKSUM).unwrap_or(fields));
             wire::checked(WHAT, at, &bytes)?;
         }
         // The file was moved by this many bytes after its end was written down.

@@ -22,6 +22,7 @@ mod page_cache;
 mod page_folder;
 mod pages;
 mod parts;
+pub mod ranges;
 mod replace;
 mod retry;
 mod rounds;

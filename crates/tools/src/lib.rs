@@ -12,6 +12,7 @@ pub mod plugins;
 pub mod program;
 mod progress;
 mod refs;
+pub mod repack;
 mod says;
 pub mod structure;
 mod target;

@@ -134,6 +134,16 @@ impl Target {
         })
     }
 
+    /// Opens the dataset that was made, before it becomes the target.
+    pub fn open(&self) -> Result<ferrocdf::File> {
+        match &self.way {
+            Way::Direct(location) => {
+                ferrocdf::File::open_location(location, &ferrocdf::OpenOptions::default())
+            }
+            _ => ferrocdf::open(&self.temporary),
+        }
+    }
+
     /// A target whose temporary file lies in another folder.
     fn copied(given: PathBuf, lock: Option<FileBlob>) -> Result<Target> {
         // Found before the work, not after it.

@@ -197,11 +197,13 @@ const WHEELS: &[&str] = &[
     "pyproj==3.7.2",
     "maturin==1.16.0",
     "mypy==2.4.1",
+    "pyfive==1.3.0",
+    "cmip7-repack==1.1.1",
 ];
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy, kerchunk.netCDF3";
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy, kerchunk.netCDF3, pyfive";
     environment("target/python", there, WHEELS)
 }
 

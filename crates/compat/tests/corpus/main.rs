@@ -10,6 +10,7 @@ mod hdf4;
 mod hdf5_clients;
 mod hdf5_dims;
 mod hdf5_edits;
+mod hdf5_layout;
 mod hdf5_ncdump;
 mod hdf5_structure;
 mod hdf5_values;

@@ -5,6 +5,7 @@
 //! that fit a byte budget: records together, so that a file of many small record variables is passed over once, and what
 //! is stored in blocks in whole blocks; one box is read while another is written.
 
+mod compare;
 mod pipe;
 mod sparse;
 
@@ -22,6 +23,7 @@ use crate::tiles::{self, Tiles};
 use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
+pub use compare::find_difference;
 use pipe::{BUFFERS, Job, Piece, pipe};
 pub use sparse::keep_unwritten;
 use sparse::{Boxes, Gaps};

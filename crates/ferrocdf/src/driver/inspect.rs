@@ -1,7 +1,10 @@
 //! What tools and people ask of a dataset, and reading its data does not need.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use ferrocdf_bytes::{Error, Result};
-use ferrocdf_hdf5::ChunkCounts;
+use ferrocdf_hdf5::{ChunkCounts, DatasetExtents};
 use ferrocdf_model::{Attr, Model, Owner, VarId};
 
 /// Facts about a dataset beside its model. The defaults are those of a format in which every byte belongs to the model.
@@ -14,6 +17,11 @@ pub trait Inspect {
     /// Returns the size of a variable in the file, where its array does not tell it. Reads the whole chunk index.
     fn stored_size(&self, _var: VarId) -> Result<StoredSize> {
         Ok(StoredSize::default())
+    }
+
+    /// Returns the extents of metadata and elements in the file; `None` if the arrays and the end of the header tell all that is known.
+    fn extents(&self) -> Result<Option<StoredExtents>> {
+        Ok(None)
     }
 
     /// Returns where the data of a variable comes from.
@@ -69,6 +77,21 @@ pub struct StoredSize {
     pub bytes: Option<(u64, u64)>,
     /// The numbers of chunks, if the variable is chunked and the file tells them.
     pub chunks: Option<ChunkCounts>,
+}
+
+/// The extents of metadata and elements in a file, in ranges as of [`ferrocdf_store::ranges`].
+#[derive(Clone, Debug, Default)]
+pub struct StoredExtents {
+    /// Metadata but for the chunk indexes.
+    pub metadata: Vec<Range<u64>>,
+    /// Chunk indexes and elements of variables.
+    pub variables: HashMap<VarId, DatasetExtents>,
+    /// Elements that are in no array of a variable: those of variable length, and datasets that are no variables, with their indexes.
+    pub other_data: Vec<Range<u64>>,
+    /// Page size of a file with paged aggregation.
+    pub page: Option<u64>,
+    /// An error about structures that cannot be read, and are missing here.
+    pub unreadable: Option<Error>,
 }
 
 /// The objects of a file that are not in its model.

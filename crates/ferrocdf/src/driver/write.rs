@@ -36,6 +36,15 @@ pub trait WriteDriver: Driver {
     /// Sets how commits take space from now on, in formats that leave a choice.
     fn set_space(&mut self, _space: &SpaceOptions) {}
 
+    /// Reserves space in front of the elements for the chunk indexes of these variables with as many chunks, in a new file whose definitions
+    /// are committed, in formats that put chunk indexes anywhere.
+    ///
+    /// # Errors
+    /// Those of a commit.
+    fn reserve_indexes(&mut self, _chunks: &[(VarId, u64)]) -> Result<()> {
+        Ok(())
+    }
+
     /// Ends define mode: makes the file say what `model` says instead of what `old` says.
     ///
     /// # Errors

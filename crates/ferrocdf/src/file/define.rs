@@ -76,6 +76,20 @@ impl FileMut {
         self.file.named(done)
     }
 
+    /// Ends define mode of a new file, and reserves space behind its metadata for chunk indexes: all metadata of the file then lies in
+    /// front of its elements, so that readers over a network open it with one request. `chunks` has the number of chunks
+    /// that each chunked variable is going to have. If a variable gets more, or metadata is added later, that lies behind.
+    ///
+    /// Formats other than netCDF-4 have no use for it.
+    ///
+    /// # Errors
+    /// Those of [`FileMut::commit`].
+    pub fn reserve_indexes(&self, chunks: &[(VarId, u64)]) -> Result<()> {
+        let mut state = self.file.write_state();
+        let done = state.commit().and_then(|()| state.reserve_indexes(chunks));
+        self.file.named(done)
+    }
+
     /// Ends define mode with free space and alignment for this once (`nc__enddef`), in classic files.
     pub fn commit_aligned(&self, alignment: &Alignment) -> Result<()> {
         let mut state = self.file.write_state();

@@ -207,6 +207,11 @@ impl State {
         }
     }
 
+    /// Reserves space for chunk indexes.
+    pub(super) fn reserve_indexes(&mut self, chunks: &[(VarId, u64)]) -> Result<()> {
+        self.opened.writer_mut()?.reserve_indexes(chunks)
+    }
+
     /// Brings pending changes to the file.
     pub(super) fn flush(&mut self, extent: Flush) -> Result<()> {
         self.opened.writer_mut()?.flush(&self.model, extent)

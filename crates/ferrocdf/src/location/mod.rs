@@ -124,6 +124,14 @@ impl Location {
         Ok(bytes)
     }
 
+    /// True if the bytes of the dataset have the signature of HDF5.
+    ///
+    /// # Errors
+    /// Those of the file or the store.
+    pub fn is_hdf5(&self) -> Result<bool> {
+        ferrocdf_hdf5::is_hdf5(&*self.blob(false)?)
+    }
+
     /// Writes the structures of an HDF5 file as text: superblock, object headers with their messages, indexes and heaps, with addresses,
     /// the specification's names of fields, and values.
     ///

@@ -18,7 +18,7 @@ mod types;
 mod walk;
 mod write;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ferrocdf_array::{
@@ -28,9 +28,12 @@ use ferrocdf_bytes::{Error, Result};
 use ferrocdf_hdf5::messages::fill::Fill;
 use ferrocdf_hdf5::{Dataset, File, LinkTarget, Object, ObjectKind, OpenOptions};
 use ferrocdf_model::{Attr, Attrs, Model, Name, Owner, Type, TypeId, Values, Var, VarId};
+use ferrocdf_store::ranges::union;
 use ferrocdf_store::{Blob, Watched, read_optimistically};
 
-use crate::driver::{DataSources, Driver, Inspect, LocatedArray, Shapeless, Skipped, StoredSize};
+use crate::driver::{
+    DataSources, Driver, Inspect, LocatedArray, Shapeless, Skipped, StoredExtents, StoredSize,
+};
 use attributes::Owners;
 pub use chunks::fits as chunk_fits;
 use dims::DimOrigin;
@@ -38,7 +41,7 @@ use ferrocdf_hdf5::messages::Datatype;
 pub use filter_rules::{check_available, chosen_chunks, define_filter};
 use found::{FoundVariable, Place};
 pub use names::is_reserved as is_reserved_attribute;
-use walk::{SkippedObjects, place_of, walk};
+use walk::{SkippedObjects, number_of, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;
 
@@ -336,6 +339,27 @@ impl Inspect for Nc4 {
 
     fn stored_size(&self, var: VarId) -> Result<StoredSize> {
         stored_size(&self.dataset(var)?, &self.content.vars[var.index()].extent)
+    }
+
+    fn extents(&self) -> Result<Option<StoredExtents>> {
+        let found = ferrocdf_hdf5::extents(self.blob.clone())?;
+        let own = number_of(&self.file);
+        let vars = (0..).map(VarId).zip(&self.content.vars);
+        let vars = vars.filter(|(_, variable)| number_of(&variable.place.file) == own);
+        let vars: HashMap<_, _> = vars.map(|(var, variable)| (variable.place.at, var)).collect();
+        let (mut variables, mut other_data) = (HashMap::new(), found.collections);
+        for dataset in found.datasets {
+            match vars.get(&dataset.object) {
+                Some(&var) => drop(variables.insert(var, dataset)),
+                None => {
+                    let elements = dataset.elements.into_iter().map(|elements| elements.bytes);
+                    other_data.extend(dataset.index.into_iter().chain(elements));
+                }
+            }
+        }
+        let other_data = union(other_data, u64::MAX);
+        let (metadata, page, unreadable) = (found.metadata, found.page, found.unreadable);
+        Ok(Some(StoredExtents { metadata, variables, other_data, page, unreadable }))
     }
 
     fn sources(&self, var: VarId) -> Result<DataSources> {

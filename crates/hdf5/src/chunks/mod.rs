@@ -173,6 +173,11 @@ impl DatasetChunks {
         self.bytes
     }
 
+    /// Bytes of a stored chunk, of which a walk tells this entry and this mask.
+    pub fn stored_len(&self, entry: ChunkEntry, mask: u32) -> u64 {
+        if self.filtered && mask != u32::MAX { entry.len } else { self.bytes }
+    }
+
     /// Bytes of all stored chunks.
     pub fn stored_bytes(&self) -> Result<u64> {
         self.stored().map(|(_, bytes)| bytes)

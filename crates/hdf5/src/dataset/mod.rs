@@ -43,6 +43,10 @@ pub struct ChunkCounts {
     pub decoded_bytes: u64,
 }
 
+/// What is told of an extent of elements: the coordinates of its chunk, counted in chunks, of which there are none without chunks; its
+/// position, and its length.
+pub(crate) type EachExtent<'a> = dyn FnMut(&[u64], u64, u64) -> Result<()> + 'a;
+
 /// A dataset.
 #[derive(Debug)]
 pub struct Dataset {
@@ -231,6 +235,26 @@ impl Dataset {
             let first = coords.iter().zip(&layout.shape).map(|(at, len)| at.saturating_mul(*len));
             visit(first.collect())
         })
+    }
+
+    /// Visits the extents of the elements in the bytes of the file: each stored chunk, or all elements of a contiguous dataset at once.
+    ///
+    /// # Errors
+    /// Those of reading the index, and of `visit`.
+    pub(crate) fn each_extent(&self, visit: &mut EachExtent<'_>) -> Result<()> {
+        let source = self.object.file().source();
+        match &self.layout {
+            DataLayout::Contiguous { address: Some(at), size } if self.external.is_none() => {
+                visit(&[], source.position(*at)?, size.or(self.needed()).unwrap_or(u64::MAX))
+            }
+            DataLayout::Chunked(layout) => {
+                let chunks = self.chunks(layout)?;
+                chunks.each(&mut |coords, entry, mask| {
+                    visit(coords, source.position(entry.at)?, chunks.stored_len(entry, mask))
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn place(&self) -> String {

@@ -72,7 +72,11 @@ impl StructureWalk<'_> {
     fn pages(&mut self, pages: &DumpedPages<'_>) -> Result<()> {
         let width = pages.form.width() as u64;
         let page_bytes = pages.per_page.saturating_mul(width).saturating_add(CHECKSUM as u64);
-        for page in 0..pages.entries.div_ceil(pages.per_page) {
+        let count = pages.entries.div_ceil(pages.per_page);
+        // The last page of an array may be shorter than the others; pages that were never written have their space too.
+        let entries_bytes = pages.entries.saturating_mul(width);
+        self.takes(pages.at, entries_bytes.saturating_add(count.saturating_mul(CHECKSUM as u64)));
+        for page in 0..count {
             let bit = pages.first_bit.saturating_add(page);
             // The bitmap was read, and has a bit for each page.
             let Some(byte) = usize::try_from(bit / 8).ok().and_then(|at| pages.written.get(at)) else {

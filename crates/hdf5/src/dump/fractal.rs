@@ -51,7 +51,11 @@ impl StructureWalk<'_> {
             self.later(manager, move |walk| {
                 let (what, len) = (FreeSpaceManager::WHAT, FreeSpaceManager::len(sizes));
                 let mut header = FreeSpaceManager::unread(sizes);
-                walk.block(what, manager, len, true, |dumper| header.fields(dumper)).map(drop)
+                walk.block(what, manager, len, true, |dumper| header.fields(dumper))?;
+                if let Some(sections) = header.sections {
+                    walk.takes(sections, header.allocated);
+                }
+                Ok(())
             });
         }
         Ok(())

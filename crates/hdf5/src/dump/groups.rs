@@ -35,6 +35,7 @@ impl StructureWalk<'_> {
                 Ok(())
             })
         })?;
+        self.takes(at, SymbolEntry::node_len(usize::from(self.tree_sizes.symbols).saturating_mul(2), sizes));
         for (index, entry) in entries.into_iter().enumerate() {
             let name = name(&entry).unwrap_or_default();
             self.write(&format!("         name of entry {index} = \"{}\"\n", name.escape_ascii()))?;

@@ -2,7 +2,7 @@
 
 use ferrocdf_bytes::{Record, Result, ToUsize};
 
-use super::StructureWalk;
+use super::{StructureOwner, StructureWalk};
 use crate::messages::small::Continuation;
 use crate::objects::kind;
 use crate::objects::prefix::{ContinuedHead, HeaderForm, MessageHead, ObjectHeaderPrefix, SIGNATURE};
@@ -16,6 +16,7 @@ const LARGEST: u64 = 64;
 impl StructureWalk<'_> {
     /// Prints the object header at an address.
     pub(super) fn header(&mut self, at: Address, path: &str) -> Result<()> {
+        self.owner = StructureOwner { object: at, is_chunk_index: false };
         let title = format!("{WHAT} of {path}");
         let start = match self.source.read_some(WHAT, at, LARGEST) {
             Ok(start) => start,

@@ -11,8 +11,8 @@ use crate::messages::small::{
     SymbolTable, TreeSizes,
 };
 use crate::messages::{
-    ChunkIndex, Class, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, HeapId, SpaceKind,
-    dataspace, external, fill, layout, pipeline, space,
+    ChunkIndex, Class, DataLayout, Dataspace, Datatype, ExternalFiles, Fill, FillMessage, HeapId, SpaceInfo,
+    SpaceKind, dataspace, external, fill, layout, pipeline, space,
 };
 use crate::objects::attribute_message::{AttributeMessage, AttributePrefix};
 use crate::objects::dense_info::{self, DenseInfo, Of};
@@ -99,7 +99,10 @@ impl StructureWalk<'_> {
                 show(self, &mut |dumper| ModificationTime::default().fields(dumper))?;
             }
             kind::TREE_SIZES => {
-                show(self, &mut |dumper| TreeSizes::default().fields(dumper))?;
+                let mut tree_sizes = TreeSizes::default();
+                if show(self, &mut |dumper| tree_sizes.fields(dumper))? {
+                    self.tree_sizes = tree_sizes;
+                }
             }
             kind::DRIVER_INFO => {
                 show(self, &mut |dumper| DriverInfo::default().fields(dumper))?;
@@ -110,6 +113,9 @@ impl StructureWalk<'_> {
             // That of development versions before 1.10 has another form.
             kind::SPACE_INFO if body.first() != Some(&0) => {
                 show(self, &mut |dumper| space::FileSpaceInfoMessage::unread(sizes).fields(dumper))?;
+                if let Ok(Some(info)) = SpaceInfo::decode(body, sizes) {
+                    self.page = info.page;
+                }
             }
             kind::CACHE_IMAGE => {
                 show(self, &mut |dumper| CacheImage::unread(sizes).fields(dumper))?;
@@ -234,10 +240,13 @@ impl StructureWalk<'_> {
         if !self.show("data layout message", at, body, |dumper| record.fields(dumper))? {
             return Ok(());
         }
+        self.datasets.push(self.owner.object);
         match layout {
             DataLayout::Chunked(chunked) => {
                 let Some(at) = chunked.address else { return Ok(()) };
                 let rank = chunked.shape.len() as u64;
+                let owner = self.owner;
+                self.owner.is_chunk_index = true;
                 match chunked.index {
                     ChunkIndex::BTree1 => {
                         self.later(at, move |walk| walk.old_tree(at, trees::Old::Chunks { rank }));
@@ -251,6 +260,7 @@ impl StructureWalk<'_> {
                     }
                     ChunkIndex::Single(_) | ChunkIndex::Implicit => {}
                 }
+                self.owner = owner;
             }
             DataLayout::Virtual(Some(id)) => {
                 self.later(id.collection, move |walk| walk.global_heap(id.collection));

@@ -7,6 +7,7 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 mod arrays;
+pub(crate) mod extents;
 mod fractal;
 mod groups;
 mod header;
@@ -19,6 +20,7 @@ mod trees;
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ use ferrocdf_bytes::{Code, Dumper, Error, Record, Result, lookup3};
 use ferrocdf_store::Blob;
 
 use crate::heaps::GlobalHeap;
+use crate::messages::small::TreeSizes;
 use crate::source::ORDER;
 use crate::superblock::{DriverBlock, SIGNATURE, StoredSuperblock, locate};
 use crate::wire::{CHECKSUM, bad};
@@ -43,62 +46,43 @@ const LONGEST_PATH: usize = 200;
 /// `ENOTNC` for a blob without an HDF5 signature; `EHDFERR` if structures cannot be read, after all others were printed, with the place
 /// of the first; those of `out`.
 pub fn structure(blob: Arc<dyn Blob>, out: &mut dyn Write) -> Result<()> {
-    let (base, bytes) = locate(&blob)?;
-    let mut stored = StoredSuperblock::default();
-    let mut dumper = Dumper::new(&bytes[SIGNATURE.len()..], ORDER);
-    let read = stored.fields(&mut dumper);
-    let text = format!("0x0 superblock (signature at byte {base} of the file)\n{}", dumper.finish());
-    out.write_all(text.as_bytes()).map_err(|error| Error::system(error, "output"))?;
-    read.map_err(|error| bad(format!("superblock: {}", error.what)))?;
-    // A metadata cache image has newer contents of structures than their own addresses. An opened file reads them from it.
-    let sizes = stored.sizes()?;
-    let opened = File::open(blob.clone());
-    let source = match &opened {
-        Ok(file) => file.source().clone(),
-        Err(_) => Source { blob, base, sizes, codecs: Default::default() },
-    };
-    let left = source.blob.size()?.saturating_mul(TIMES);
-    let (seen, failed, first) = (HashSet::new(), 0, None);
-    let (names, collections) = (HashMap::new(), GlobalHeap::default());
-    let mut walk = StructureWalk {
-        source,
-        out,
-        waiting: vec![],
-        next: vec![],
-        seen,
-        left,
-        names,
-        collections,
-        failed,
-        first,
-    };
-    if let Err(error) = opened {
-        walk.problem(&error)?;
-    }
-    let [root, extension] = stored.headers(sizes);
-    if let Some(at) = stored.driver(sizes) {
-        walk.later(at, move |walk| walk.driver(at));
-    }
-    if let Some(at) = extension {
-        walk.later(at, move |walk| walk.header(at, "superblock extension"));
-    }
-    if let Some(at) = root {
-        walk.later(at, move |walk| walk.header(at, "/"));
-    }
-    walk.run()
+    let mut walk = StructureWalk::start(blob, out)?;
+    walk.run()?;
+    walk.unreadable().map_or(Ok(()), Err)
 }
 
 /// What is still to be printed.
 type Task = Box<dyn FnOnce(&mut StructureWalk<'_>) -> Result<()>>;
 
+/// The object that structures belong to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct StructureOwner {
+    /// Address of its header.
+    object: Address,
+    /// True for structures of the chunk index of this dataset.
+    is_chunk_index: bool,
+}
+
 /// A walk through a file.
 struct StructureWalk<'a> {
     source: Source,
+    /// The opened file; `None` if it cannot be opened.
+    file: Option<File>,
     out: &'a mut dyn Write,
-    /// Structures that are still to be printed, the next one last.
-    waiting: Vec<Task>,
+    /// Structures that are still to be printed with their owners, the next one last.
+    waiting: Vec<(StructureOwner, Task)>,
     /// Structures that the one being printed leads to, in their order.
-    next: Vec<Task>,
+    next: Vec<(StructureOwner, Task)>,
+    /// Owner of the structure being printed.
+    owner: StructureOwner,
+    /// The space that each printed structure takes in the file; several extents of one structure may overlap.
+    taken: Vec<(StructureOwner, Range<u64>)>,
+    /// Addresses of the headers of datasets.
+    datasets: Vec<Address>,
+    /// Page size of the file; 1 without pages.
+    page: u64,
+    /// Node sizes of version 1 B-trees and symbol tables.
+    tree_sizes: TreeSizes,
     /// Addresses of structures that were printed or are waiting.
     seen: HashSet<Address>,
     /// Bytes that may still be read.
@@ -112,28 +96,98 @@ struct StructureWalk<'a> {
     first: Option<Error>,
 }
 
+impl<'a> StructureWalk<'a> {
+    /// Prints the superblock; the structures that it leads to are waiting.
+    fn start(blob: Arc<dyn Blob>, out: &'a mut dyn Write) -> Result<StructureWalk<'a>> {
+        let (base, bytes) = locate(&blob)?;
+        let mut stored = StoredSuperblock::default();
+        let mut dumper = Dumper::new(&bytes[SIGNATURE.len()..], ORDER);
+        let read = stored.fields(&mut dumper);
+        let len = bytes.len().saturating_sub(dumper.rest().len());
+        let text = format!("0x0 superblock (signature at byte {base} of the file)\n{}", dumper.finish());
+        out.write_all(text.as_bytes()).map_err(|error| Error::system(error, "output"))?;
+        read.map_err(|error| bad(format!("superblock: {}", error.what)))?;
+        // A metadata cache image has newer contents of structures than their own addresses. An opened file reads them from it.
+        let sizes = stored.sizes()?;
+        let opened = File::open(blob.clone());
+        let source = match &opened {
+            Ok(file) => file.source().clone(),
+            Err(_) => Source { blob, base, sizes, codecs: Default::default() },
+        };
+        let (file, error) = match opened {
+            Ok(file) => (Some(file), None),
+            Err(error) => (None, Some(error)),
+        };
+        let left = source.blob.size()?.saturating_mul(TIMES);
+        let mut walk = StructureWalk {
+            source,
+            file,
+            out,
+            waiting: vec![],
+            next: vec![],
+            owner: StructureOwner::default(),
+            taken: vec![],
+            datasets: vec![],
+            page: 1,
+            tree_sizes: stored.tree_sizes,
+            seen: HashSet::new(),
+            left,
+            names: HashMap::new(),
+            collections: GlobalHeap::default(),
+            failed: 0,
+            first: None,
+        };
+        walk.takes(Address(0), (len as u64).saturating_add(stored.behind_fields()));
+        if let Some(error) = error {
+            walk.problem(&error)?;
+        }
+        let [root, extension] = stored.headers(sizes);
+        if let Some(at) = stored.driver(sizes) {
+            walk.later(at, move |walk| walk.driver(at));
+        }
+        if let Some(at) = extension {
+            walk.later(at, move |walk| walk.header(at, "superblock extension"));
+        }
+        if let Some(at) = root {
+            walk.later(at, move |walk| walk.header(at, "/"));
+        }
+        Ok(walk)
+    }
+}
+
 impl StructureWalk<'_> {
     /// Prints everything.
-    fn run(mut self) -> Result<()> {
+    fn run(&mut self) -> Result<()> {
         loop {
             let next = std::mem::take(&mut self.next);
             self.waiting.extend(next.into_iter().rev());
-            let Some(task) = self.waiting.pop() else { break };
-            task(&mut self)?;
+            let Some((owner, task)) = self.waiting.pop() else { return Ok(()) };
+            self.owner = owner;
+            task(self)?;
         }
-        match self.first {
-            None => Ok(()),
-            Some(first) if self.failed == 1 => Err(first),
-            Some(first) => {
-                Err(first.at(format_args!("{} structures cannot be read; the first", self.failed)))
-            }
+    }
+
+    /// Returns an error about the structures that cannot be read.
+    fn unreadable(self) -> Option<Error> {
+        match self.failed {
+            0 | 1 => self.first,
+            failed => self
+                .first
+                .map(|first| first.at(format_args!("{failed} structures cannot be read; the first"))),
+        }
+    }
+
+    /// Notes `len` bytes of the file that a structure of the present owner takes.
+    fn takes(&mut self, at: Address, len: u64) {
+        if let Ok(at) = self.source.position(at) {
+            self.taken.push((self.owner, at..at.saturating_add(len)));
         }
     }
 
     /// Has the structure at an address printed, unless it was or will be. Errors of the task are those of the output alone.
     fn later(&mut self, at: Address, task: impl FnOnce(&mut StructureWalk<'_>) -> Result<()> + 'static) {
         if self.seen.insert(at) {
-            self.next.push(Box::new(task));
+            self.next.push((self.owner, Box::new(task)));
         }
     }
 
@@ -204,6 +258,7 @@ impl StructureWalk<'_> {
             Ok(bytes) => bytes,
             Err(error) => return self.problem(&error).map(|()| None),
         };
+        self.takes(at, len);
         let sum = if is_checked { CHECKSUM } else { 0 };
         let body = &bytes[..bytes.len().saturating_sub(sum)];
         let whole = self.show(what, at, body, fields)?;

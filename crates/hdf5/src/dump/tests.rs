@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf_store::MemoryBlob;
+use ferrocdf_store::ranges::{total, union};
 
+use super::extents::extents;
 use super::structure;
 use crate::reencoded::files;
 
@@ -166,4 +168,38 @@ fn mappings_of_virtual_datasets_are_printed() {
 fn files_of_another_kind_are_an_error() {
     let (text, error) = dump(b"CDF\x01".to_vec());
     assert!(text.is_empty() && error.is_some_and(|error| error.contains("no HDF5 signature")));
+}
+
+/// Extents of metadata, indexes and elements are disjoint, and no structure is without them.
+#[test]
+fn extents_of_real_files_do_not_overlap() {
+    let mut found = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data"), &mut found);
+    let (mut checked, mut elements) = (0, 0);
+    for path in found {
+        let bytes = std::fs::read(&path).unwrap();
+        let (size, (_, error)) = (bytes.len() as u64, dump(bytes.clone()));
+        let Ok(found) = extents(Arc::new(MemoryBlob::new(bytes))) else { continue };
+        assert_eq!(found.unreadable.is_some(), error.is_some(), "{}", path.display());
+        if error.is_some() {
+            continue;
+        }
+        let mut all = [found.metadata, found.collections].concat();
+        for dataset in found.datasets {
+            elements += dataset.elements.len();
+            all.extend(dataset.index);
+            all.extend(dataset.elements.into_iter().map(|elements| elements.bytes));
+        }
+        assert_eq!(total(&all), total(&union(all.clone(), size)), "{}", path.display());
+        checked += 1;
+    }
+    assert!(checked > 20 && elements > 8, "{checked} {elements}");
+}
+
+/// `h5stat -S` counts 5,944 bytes of headers, heaps and indexes, the superblock among them.
+#[test]
+fn metadata_of_a_file_is_what_h5stat_counts() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/dense.h5");
+    let found = extents(Arc::new(MemoryBlob::new(std::fs::read(path).unwrap()))).unwrap();
+    assert_eq!(total(&found.metadata), 5944);
 }

@@ -73,6 +73,7 @@ struct DumpedTree {
     of: New,
     record_type: u64,
     record_size: usize,
+    node_size: u64,
     levels: Vec<Level>,
     heap: Option<FractalHeap>,
 }
@@ -101,6 +102,11 @@ impl StructureWalk<'_> {
             }
             if head.count > 0 { of.key(sizes, dumper) } else { Ok(()) }
         })?;
+        let half = match &of {
+            Old::Group(_) => self.tree_sizes.groups,
+            Old::Chunks { .. } => self.tree_sizes.chunks,
+        };
+        self.takes(at, btree1::allocated_len(sizes, half.into(), of.key_len(sizes).saturate()) as u64);
         for child in children {
             match &of {
                 _ if level > 0 => {
@@ -136,7 +142,8 @@ impl StructureWalk<'_> {
         };
         let (record_type, record_size) = (header.record_type, header.record_size.saturate());
         let depth = levels.len().saturating_sub(1);
-        let tree = Rc::new(DumpedTree { of, record_type, record_size, levels, heap });
+        let node_size = header.node_size;
+        let tree = Rc::new(DumpedTree { of, record_type, record_size, node_size, levels, heap });
         let records = header.root_records;
         if let Some(root) = header.root.filter(|_| records > 0) {
             self.later(root, move |walk| walk.node(root, records, depth, tree));
@@ -165,6 +172,7 @@ impl StructureWalk<'_> {
                 Ok(())
             })
         })?;
+        self.takes(at, tree.node_size);
         for (index, record) in found.iter().enumerate() {
             self.dense_message(at, index, record, &tree)?;
         }

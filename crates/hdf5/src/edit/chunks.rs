@@ -157,7 +157,7 @@ impl EditedChunks {
             }
             if let Some(old) = &state.old {
                 old.each(&mut |coords, entry, mask| {
-                    let len = if self.filtered && mask != u32::MAX { entry.len } else { self.bytes };
+                    let len = old.stored_len(entry, mask);
                     let number = map.number_for(coords)?;
                     map.spots.insert(number, ChunkExtent { at: entry.at, len, mask, fresh: false });
                     Ok(())

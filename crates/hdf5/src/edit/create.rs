@@ -18,7 +18,7 @@ use super::heap::EditedGlobalHeap;
 use super::object::EditedObject;
 use super::patched::Patched;
 use super::space::{Extent, FileSpace, lock};
-use super::{Barrier, CreateOptions, Editor, Profile, wrong};
+use super::{Barrier, CreateOptions, Editor, Node, Profile, wrong};
 use crate::cache_image;
 use crate::messages::SpaceInfo;
 use crate::messages::small::TreeSizes;
@@ -170,6 +170,22 @@ impl Editor {
     /// metadata is kept together in pieces of this many bytes.
     pub fn set_space(&mut self, alignment: (u64, u64), meta_block: u64) {
         lock(&self.space).set(alignment, meta_block);
+    }
+
+    /// Reserves space behind the committed state for the chunk indexes of these datasets with as many chunks, so that they lie in front of
+    /// the elements that are put from now on. It is meant for a new file whose objects are committed. The space is enough if each
+    /// index is made once and is a version 1 B-tree; what has no space there is put among the elements.
+    ///
+    /// # Errors
+    /// `EVARSIZE` if the file would be longer than its addresses reach; those of reading the headers of the datasets.
+    pub fn reserve_indexes(&mut self, datasets: &[(Node, u64)]) -> Result<()> {
+        let (k, sizes) = (self.tree_sizes.chunks, self.source.sizes);
+        let mut len = 0_u64;
+        for &(node, chunks) in datasets {
+            let index = self.with_data(node, |data, _| Ok(super::index::tree_len(data, k, chunks, sizes)))?;
+            len = len.saturating_add(index);
+        }
+        lock(&self.space).reserve(len)
     }
 }
 

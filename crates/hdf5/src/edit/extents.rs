@@ -105,7 +105,7 @@ pub(super) fn old_tree(
 ) -> Result<Vec<Extent>> {
     let offset = source.sizes.offset;
     let head = btree1::BTree1NodeHead::len(source.sizes);
-    let len = (head + 2 * usize::from(k) * (key + offset) + key) as u64;
+    let len = btree1::allocated_len(source.sizes, k.into(), key) as u64;
     let (mut found, mut seen, mut waiting) = (Vec::new(), HashSet::new(), vec![root]);
     while let Some(at) = waiting.pop() {
         if !seen.insert(at) {

@@ -126,7 +126,7 @@ impl EditedGlobalHeap {
             None => {
                 let usual = (self.put / 128).next_multiple_of(SMALLEST).clamp(SMALLEST, LARGEST);
                 let size = usual.max(global::overhead(sizes) + need);
-                let at = space.take_meta(size)?;
+                let at = space.take_collection(size)?;
                 self.collections.insert(at, EditedCollection::new(size, sizes));
                 at
             }

@@ -6,9 +6,10 @@ use super::build::CommitBuilder;
 use super::dataset::Data;
 use super::extents;
 use super::space::Extent;
-use crate::Source;
 use crate::chunks::build::NewIndex;
 use crate::messages::{ChunkIndex, ChunkedLayout, DataLayout};
+use crate::trees::btree1;
+use crate::{Sizes, Source};
 
 /// Node type of chunks in trees of version 1.
 const CHUNKS: u8 = 1;
@@ -38,6 +39,17 @@ pub(super) fn index(data: &mut Data, k: u16, build: &mut CommitBuilder<'_>) -> R
     (layout.index, layout.address) = (built.index, built.address);
     data.written = None;
     Ok(())
+}
+
+/// Returns the bytes of the index of this many chunks, if it is a version 1 B-tree; 0 for other indexes.
+pub(super) fn tree_len(data: &Data, k: u16, chunks: u64, sizes: Sizes) -> u64 {
+    match &data.layout {
+        DataLayout::Chunked(layout) if layout.index == ChunkIndex::BTree1 && chunks > 0 => {
+            let node = btree1::allocated_len(sizes, k.into(), key_size(layout)) as u64;
+            btree1::node_count(k.into(), chunks).saturating_mul(node)
+        }
+        _ => 0,
+    }
 }
 
 /// Returns the extents of the committed index.

@@ -6,7 +6,7 @@
 //! ([`FileSpace::seal`]), and free once that is confirmed ([`FileSpace::confirm`]).
 //!
 //! Metadata comes in pieces of one size, so that it lies together; what is left of the last piece is cut off by a
-//! commit.
+//! commit. Or it is kept in front of all elements: [`FileSpace::reserve`] sets space apart for it, in which no elements are put.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -52,6 +52,8 @@ pub(super) struct FileSpace {
     left: Vec<(u64, u64)>,
     /// What is left of the last piece for metadata.
     meta: (u64, u64),
+    /// Elements are put behind this byte; free pieces before it are for metadata. 0 if none is reserved.
+    front: u64,
     /// Bytes that metadata takes at a time.
     meta_block: u64,
     /// Pieces of at least as many bytes begin at a multiple of the second.
@@ -66,7 +68,7 @@ impl FileSpace {
         let alignment = (alignment.0, alignment.1.max(1));
         let (free, by_len) = (BTreeMap::new(), BTreeSet::new());
         let (given_up, sealed, left) = (Vec::new(), Vec::new(), Vec::new());
-        let (zeros_from, meta) = (end, (0, 0));
+        let (zeros_from, meta, front) = (end, (0, 0), 0);
         FileSpace {
             end,
             free,
@@ -76,6 +78,7 @@ impl FileSpace {
             zeros_from,
             left,
             meta,
+            front,
             meta_block,
             alignment,
             limit,
@@ -116,8 +119,27 @@ impl FileSpace {
         free.map_or_else(|| self.at_end(len, PAGE), Ok).map(Address)
     }
 
+    /// Sets apart `len` bytes behind all that is taken. From now on metadata is put there as long as it has space, and elements are put
+    /// behind it.
+    pub fn reserve(&mut self, len: u64) -> Result<()> {
+        self.cut();
+        let at = self.end;
+        self.extend(len)?;
+        self.put_back(at, len);
+        self.front = self.end;
+        Ok(())
+    }
+
+    /// Takes space for values of variable length: those of attributes, and once space is reserved for metadata those of elements.
+    pub fn take_collection(&mut self, len: u64) -> Result<Address> {
+        if self.front > 0 { self.take(len) } else { self.take_meta(len) }
+    }
+
     /// Takes space for metadata.
     pub fn take_meta(&mut self, len: u64) -> Result<Address> {
+        if let Some(at) = self.take_reserved(len) {
+            return Ok(Address(at));
+        }
         if let Some(at) = self.take_free(len, 1) {
             return Ok(Address(at));
         }
@@ -191,6 +213,9 @@ impl FileSpace {
         held.sort_unstable();
         let mut end = self.end;
         loop {
+            if end <= self.front {
+                return end;
+            }
             let free = self.free.range(..end).next_back().map(|(&at, &len)| (at, len));
             let next = match held.last().copied() {
                 Some((at, len)) if at < end && at + len >= end => held.pop(),
@@ -211,7 +236,7 @@ impl FileSpace {
     fn cut(&mut self) {
         self.release_meta();
         let Some((&at, &len)) = self.free.last_key_value() else { return };
-        if at + len == self.end {
+        if at + len == self.end && at >= self.front {
             self.remove(at, len);
             self.end = at;
         }
@@ -277,14 +302,22 @@ impl FileSpace {
         Ok(old + gap)
     }
 
-    /// The smallest free piece that is large enough.
+    /// The first free piece for metadata that is large enough.
+    fn take_reserved(&mut self, len: u64) -> Option<u64> {
+        let (&at, &have) = self.free.range(..self.front).find(|&(_, &have)| have >= len && len > 0)?;
+        self.remove(at, have);
+        self.put_back(at + len, have - len);
+        Some(at)
+    }
+
+    /// The smallest free piece that is large enough, but for those that are reserved.
     fn take_free(&mut self, len: u64, unit: u64) -> Option<u64> {
         if len == 0 {
             return None;
         }
         let fits = |&&(have, at): &&(u64, u64)| {
             let start = at.checked_next_multiple_of(unit);
-            start.is_some_and(|start| start - at <= have && have - (start - at) >= len)
+            at >= self.front && start.is_some_and(|start| start - at <= have && have - (start - at) >= len)
         };
         let &(have, at) = self.by_len.range((len, 0)..).take(TRIED).find(fits)?;
         self.remove(at, have);
@@ -299,13 +332,14 @@ impl FileSpace {
         self.by_len.remove(&(len, at));
     }
 
-    /// Makes a piece free, and joins it with its neighbours.
+    /// Makes a piece free, and joins it with its neighbours, but not with those beyond the end of what is reserved.
     fn put_back(&mut self, mut at: u64, mut len: u64) {
         if len == 0 {
             return;
         }
         if let Some((&before, &its)) = self.free.range(..at).next_back()
             && before + its >= at
+            && (before < self.front) == (at < self.front)
         {
             self.remove(before, its);
             len = (at + len).max(before + its) - before;
@@ -313,6 +347,7 @@ impl FileSpace {
         }
         while let Some((&behind, &its)) = self.free.range(at..).next()
             && behind <= at + len
+            && (behind < self.front) == (at < self.front)
         {
             self.remove(behind, its);
             len = (behind + its).max(at + len) - at;
@@ -421,6 +456,26 @@ mod tests {
         space.cut();
         assert_eq!(space.end(), 84);
         assert_eq!(space.take_meta(4).unwrap(), Address(60));
+    }
+
+    #[test]
+    fn no_elements_are_put_where_metadata_is_reserved() {
+        let mut space = space(0);
+        let header = space.take_meta(10).unwrap();
+        space.reserve(100).unwrap();
+        // A commit keeps what is reserved, although the file ends with it.
+        space.confirm(None);
+        assert_eq!((space.end(), space.end_after(None)), (110, 110));
+        assert_eq!(space.take(20).unwrap(), Address(110));
+        assert_eq!(space.take_collection(10).unwrap(), Address(130));
+        assert_eq!(space.take_meta(60).unwrap(), Address(10));
+        space.give_back(header, 10);
+        space.give_back(Address(110), 20);
+        assert_eq!(space.take(8).unwrap(), Address(110));
+        assert_eq!(space.take_meta(8).unwrap(), Address(0));
+        assert_eq!(space.take_meta(40).unwrap(), Address(70));
+        // What is reserved has no more space: metadata is put anywhere.
+        assert_eq!(space.take_meta(12).unwrap(), Address(118));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::fields::{self, Fields};
 use crate::wire::{self, bad};
 use crate::{Address, Sizes, Source};
 
-pub(crate) use build::NewBTree1;
+pub(crate) use build::{NewBTree1, node_count};
 
 const WHAT: &str = "version 1 B-tree node";
 /// Children for which the first read of a node has room: twice the usual K of chunk trees, the larger of both.
@@ -135,6 +135,12 @@ pub(crate) fn child(stored: &[u8], sizes: Sizes) -> Result<Address> {
     let mut child = BTree1ChildPointer { sizes, at: Address(0) };
     fields::read(&mut child, WHAT, stored)?;
     Ok(child.at)
+}
+
+/// Bytes that a node takes in the file: it has room for `2 * half` children, however many there are.
+pub(crate) fn allocated_len(sizes: Sizes, half: usize, key_size: usize) -> usize {
+    let entries = half.saturating_mul(2).saturating_mul(key_size.saturating_add(sizes.offset));
+    BTree1NodeHead::len(sizes).saturating_add(entries).saturating_add(key_size)
 }
 
 /// The nodes of one tree.

@@ -3,7 +3,9 @@
 //! The facts are gathered once, into JSON; the text for people is made from them, so that both say the same.
 
 mod gather;
+mod layout;
 mod text;
+mod words;
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -22,19 +24,31 @@ pub enum Style {
     Json,
 }
 
+/// What is told beside what the file holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InfoParts {
+    /// The requests that it took to find out, if the file is remote.
+    pub requests: bool,
+    /// Where the bytes of the file lie. As text it is told in place of what the file holds.
+    pub layout: bool,
+}
+
 /// Returns what the file holds as one JSON object.
 pub fn json(path: &Path, opening: &OpenOptions) -> Result<String> {
     let file = File::open_location(&location(path)?, &opening.clone().all_attributes(true))?;
     Ok(gather::facts(&file)?.to_string())
 }
 
-/// Prints what the file holds on standard output; with `counts_requests` also what it took to find out, if the file is remote.
-pub fn run(path: &Path, style: Style, counts_requests: bool, opening: &OpenOptions) -> Result<()> {
+/// Prints what the file holds on standard output.
+pub fn run(path: &Path, style: Style, more: InfoParts, opening: &OpenOptions) -> Result<()> {
     let location = location(path)?;
     let shown = RemoteProgress::of(&location, "reading");
     let file = File::open_location(&location, &opening.clone().all_attributes(true))?;
     let mut facts = gather::facts(&file)?;
-    if counts_requests {
+    if more.layout {
+        facts["layout"] = layout::facts(&file)?;
+    }
+    if more.requests {
         facts["requests"] = gather::requests();
     }
     drop(shown);

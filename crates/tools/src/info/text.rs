@@ -2,45 +2,26 @@
 
 use std::fmt::Write;
 
-use anstyle::{AnsiColor, Style};
 use serde_json::Value;
+
+use super::layout::layout;
+use super::words::{Colours, bytes, list, paint, plain, string};
 
 /// Values of an attribute longer than this are cut.
 const VALUE_WIDTH: usize = 72;
 /// More sources of a variable than this are counted.
 const SOURCES: usize = 20;
 
-/// Colours of the parts; all plain where no colours are wanted.
-struct Colours {
-    heading: Style,
-    name: Style,
-    faint: Style,
-    warning: Style,
-}
-
-impl Colours {
-    fn new(wanted: bool) -> Self {
-        let plain = Style::new();
-        if !wanted {
-            return Colours { heading: plain, name: plain, faint: plain, warning: plain };
-        }
-        Colours {
-            heading: plain.bold(),
-            name: plain.fg_color(Some(AnsiColor::Cyan.into())),
-            faint: plain.dimmed(),
-            warning: plain.fg_color(Some(AnsiColor::Red.into())).bold(),
-        }
-    }
-}
-
-fn paint(style: Style, text: impl std::fmt::Display) -> String {
-    format!("{}{text}{}", style.render(), style.render_reset())
-}
-
 /// The facts as text.
 pub fn text(facts: &Value, colours: bool) -> String {
     let colours = Colours::new(colours);
     let mut out = String::new();
+    if facts["layout"].is_object() {
+        let _ = head(&mut out, facts, &colours)
+            .and_then(|()| layout(&mut out, &facts["layout"], &colours))
+            .and_then(|()| requests(&mut out, facts, &colours));
+        return out;
+    }
     let _ = head(&mut out, facts, &colours)
         .and_then(|()| types(&mut out, facts, &colours))
         .and_then(|()| dimensions(&mut out, facts, &colours))
@@ -51,14 +32,6 @@ pub fn text(facts: &Value, colours: bool) -> String {
         .and_then(|()| skipped(&mut out, facts, &colours))
         .and_then(|()| requests(&mut out, facts, &colours));
     out
-}
-
-fn list<'a>(facts: &'a Value, key: &str) -> &'a [Value] {
-    facts[key].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn string<'a>(facts: &'a Value, key: &str) -> &'a str {
-    facts[key].as_str().unwrap_or("")
 }
 
 fn head(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Result {
@@ -353,35 +326,4 @@ fn attributes(out: &mut String, attrs: &Value, indent: &str, colours: &Colours) 
         writeln!(out, "{indent}{} {shown}", paint(colours.faint, format_args!("{}:", plain(name))))?;
     }
     Ok(())
-}
-
-/// Text without the control characters of a file, which never reach the terminal.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
-/// A number of bytes in the largest unit that keeps it above one.
-fn bytes(count: u64) -> String {
-    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
-    if count < 1000 {
-        return if count == 1 { "1 byte".to_string() } else { format!("{count} bytes") };
-    }
-    let mut size = count as f64 / 1000.0;
-    let mut unit = 0;
-    while size >= 999.95 && unit + 1 < UNITS.len() {
-        size /= 1000.0;
-        unit += 1;
-    }
-    format!("{size:.1} {}", UNITS[unit])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_for_people() {
-        let shown: Vec<_> = [0, 999, 1000, 999_949, 999_950, 1_500_000_000].map(bytes).to_vec();
-        assert_eq!(shown, ["0 bytes", "999 bytes", "1.0 kB", "999.9 kB", "1.0 MB", "1.5 GB"]);
-    }
 }

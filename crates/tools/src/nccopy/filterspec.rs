@@ -42,6 +42,11 @@ impl FilterSpec {
         Ok(FilterSpec { names: Some(names), filters })
     }
 
+    /// A specification for the variable of a path.
+    pub fn of_variable(path: &str, filters: Vec<Spec>) -> FilterSpec {
+        FilterSpec { names: Some(vec![path.trim_start_matches('/').to_string()]), filters }
+    }
+
     /// The filters that a variable gets; `None` if this is not about it.
     pub fn of(&self, model: &Model, var: VarId) -> Option<&[Spec]> {
         let path = model.var_path(var);

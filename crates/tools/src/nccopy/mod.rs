@@ -6,16 +6,18 @@
 
 mod chunkspec;
 mod codecs;
-mod filterspec;
+pub(crate) mod filterspec;
 mod names;
-mod options;
+pub(crate) mod options;
 mod schema;
 mod shardspec;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use ferrocdf::model::Chunking;
 use ferrocdf::{
     Code, Container, CreateOptions, Error, File, FileMut, Format, Model, OpenOptions, Result, VarId,
     ZarrOptions,
@@ -79,20 +81,33 @@ pub fn run_with(
     args: impl IntoIterator<Item = OsString>,
     errors: &mut dyn Write,
 ) -> u8 {
-    let message = match options::parse(args) {
-        Parsed::Stop(message) => message,
-        Parsed::Run(program, options) => match copy(&program, foreign, opening, &options, errors) {
-            Ok(Complete::All) => return 0,
-            Ok(Complete::Without(error)) => {
-                format!("{program}: the copy is there, and lacks what cannot be read: {}", says::once(&error))
-            }
-            Err(Stop::Said(message)) => format!("{program}: {message}"),
-            Err(Stop::Failed(error)) => says::at_location(&error),
-        },
+    let done = match options::parse(args) {
+        Parsed::Stop(message) => Err(message),
+        Parsed::Run(program, options) => copy_told(&program, foreign, opening, &options, errors),
     };
+    let Err(message) = done else { return 0 };
     // There is nowhere to tell that this failed.
     let _ = writeln!(errors, "{message}");
     1
+}
+
+/// Makes the copy. An error is the message that the tool ends with.
+pub(crate) fn copy_told(
+    program: &str,
+    foreign: Foreign,
+    opening: &OpenOptions,
+    options: &Options,
+    errors: &mut dyn Write,
+) -> Result<(), String> {
+    match copy(program, foreign, opening, options, errors) {
+        Ok(Complete::All) => Ok(()),
+        Ok(Complete::Without(error)) => {
+            let why = says::once(&error);
+            Err(format!("{program}: the copy is there, and lacks what cannot be read: {why}"))
+        }
+        Err(Stop::Said(message)) => Err(format!("{program}: {message}")),
+        Err(Stop::Failed(error)) => Err(says::at_location(&error)),
+    }
 }
 
 /// What a copy has that was made.
@@ -110,7 +125,7 @@ fn copy(
     options: &Options,
     errors: &mut dyn Write,
 ) -> Result<Complete, Stop> {
-    match overlap(&options.input, &options.output) {
+    match overlap(&options.input, &options.output).filter(|_| !options.in_place) {
         None => {}
         Some(Overlap::Overwrites) => return Err(Stop::Said("output would overwrite input".to_string())),
         Some(Overlap::Within) => return Err(Stop::Said("output would lie within input".to_string())),
@@ -191,6 +206,10 @@ fn copy(
         let _ = writeln!(errors, "{program}: {told}");
     }
     target.named(write(&input, &source, &target, options, &wanted, &how))?;
+    if options.verifies {
+        let copied = pairs.iter().map(|pair| pair.0).filter(|var| wanted.vars.contains(var));
+        target.named(target.open().and_then(|made| verify::check(&input, &made, copied, options)))?;
+    }
     target.replace()?;
     // With `-V` and `-G` all that is asked for is there, since it has been found.
     let named_only =
@@ -228,6 +247,9 @@ fn write(
         pairs.iter().copied().filter(|(var, _)| wanted.in_part.contains(var)).collect();
     ferrocdf::keep_unwritten(input, &output, &in_part)?;
     output.commit()?;
+    if options.metadata_first {
+        output.reserve_indexes(&chunks_of_copy(input, &output.model(), &pairs)?)?;
+    }
 
     let bytes = pairs.iter().map(|&(var, _)| data_bytes(input, var)).sum();
     let mut progress = Progress::new("copying", bytes);
@@ -246,6 +268,22 @@ fn write(
         return output.close();
     }
     target.write(&output.into_bytes()?.unwrap_or_default())
+}
+
+/// Returns the number of chunks that each chunked variable of the copy is going to have at most.
+fn chunks_of_copy(input: &File, target: &Model, pairs: &[(VarId, VarId)]) -> Result<Vec<(VarId, u64)>> {
+    let source = input.model();
+    let mut counts = vec![];
+    for &(var, to) in pairs {
+        let Some(Chunking::Chunked(chunk)) = &target.var(to).storage.chunking else { continue };
+        let lens = source.shape(var).into_iter().zip(chunk);
+        let all = lens.fold(1, |all: u64, (len, &chunk)| all.saturating_mul(len.div_ceil(chunk.max(1))));
+        let same = source.var(var).storage.chunking == target.var(to).storage.chunking;
+        let stored =
+            if same { input.variable_of(var).storage()?.chunks.map(|chunks| chunks.stored) } else { None };
+        counts.push((to, stored.unwrap_or(all).min(all)));
+    }
+    Ok(counts)
 }
 
 /// Checks that the variables to be defined lie in the file, but for a few bytes: the copy would have room for all that

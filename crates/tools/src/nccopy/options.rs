@@ -1,10 +1,11 @@
 //! The command line of `nccopy`.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use ferrocdf::{Format, ZarrOptions};
+use ferrocdf::{Format, VarId, ZarrOptions};
 
 use super::filterspec::FilterSpec;
 use crate::getopt::{Getopt, Opt};
@@ -15,7 +16,7 @@ use crate::kinds;
 const KNOWN: &str = "k:34567d:sum:c:h:e:rwxg:G:v:V:F:L:M:";
 
 /// The size of the copy buffer, in bytes.
-const DEFAULT_BUFFER: usize = 5_000_000;
+pub const DEFAULT_BUFFER: usize = 5_000_000;
 
 /// Chunks of fewer bytes are not made where nothing asks for chunks, without `-M`.
 const LEAST_CHUNK: u64 = 8192;
@@ -54,6 +55,14 @@ pub struct Options {
     pub chunkspecs: Vec<Vec<u8>>,
     /// Lengths of shards along dimensions, as given.
     pub shardspec: Option<Vec<u8>>,
+    /// Chunk shapes of variables of the input, which go before `chunkspecs`: what `ferrocdf repack` has found out.
+    pub chunk_shapes: HashMap<VarId, Vec<u64>>,
+    /// Whether all metadata is to lie in front of the elements.
+    pub metadata_first: bool,
+    /// Whether the output is compared with the input before it takes its place.
+    pub verifies: bool,
+    /// Whether the output may replace the input.
+    pub in_place: bool,
     /// Whether to read the whole input into memory first.
     pub read_in_memory: bool,
     /// Whether to write the whole output from memory at the end.
@@ -217,7 +226,7 @@ fn leading_integer(word: &[u8]) -> i64 {
 }
 
 /// A number with one of the decimal suffixes K, M, G, T, P.
-fn size_with_suffix(word: &OsStr) -> Option<usize> {
+pub fn size_with_suffix(word: &OsStr) -> Option<usize> {
     let word = word.to_str()?.trim_start();
     let end = word.find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(word.len());
     let number: f64 = if end == 0 { 0.0 } else { word[..end].parse().ok()? };

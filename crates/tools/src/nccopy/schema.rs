@@ -315,7 +315,10 @@ fn choose_storage(
         options.chunkspecs.iter().partition(|spec| spec.contains(&b':'));
     let wanted = |spec: &Vec<u8>| chunkspec::wanted(source, var, spec, options.fix_unlimited);
     let mut by_dims = of_dims.into_iter().next_back().map(wanted).transpose()?.flatten();
-    let mut by_name = of_var.into_iter().find_map(|spec| wanted(spec).transpose()).transpose()?;
+    let mut by_name = match options.chunk_shapes.get(&var) {
+        Some(shape) => Some(Chunking::Chunked(shape.clone())),
+        None => of_var.into_iter().find_map(|spec| wanted(spec).transpose()).transpose()?,
+    };
     // Zero asks for the size that is known otherwise: of the dimension, or as the input has it.
     fill_zeros(&mut by_dims, [&storage.chunking, &source.var(var).storage.chunking]);
     fill_zeros(&mut by_name, [&by_dims, &source.var(var).storage.chunking]);

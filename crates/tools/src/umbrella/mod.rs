@@ -1,4 +1,4 @@
-//! The umbrella command: `ferrocdf info|dump|gen|copy|refs|plugins`.
+//! The umbrella command: `ferrocdf info|dump|gen|copy|refs|repack|plugins`.
 
 mod help;
 
@@ -11,7 +11,7 @@ use ferrocdf::OpenOptions;
 
 use crate::info::{self, Style};
 use crate::nccopy::Foreign;
-use crate::{nccopy, ncdump, ncgen, plugins, refs, structure, zarr_conformance};
+use crate::{nccopy, ncdump, ncgen, plugins, refs, repack, structure, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -31,6 +31,9 @@ enum FerrocdfCommand {
         /// Tell how many requests it took, and how many times one had to wait for the answer to another.
         #[arg(long)]
         requests: bool,
+        /// Tell where the bytes of the file lie, and what reading them costs over a network.
+        #[arg(long)]
+        layout: bool,
         /// Show an HDF4 file as netCDF programs see it, and not as what its HDF-EOS2 metadata says.
         #[arg(long)]
         no_hdfeos: bool,
@@ -51,6 +54,9 @@ enum FerrocdfCommand {
     Copy(Rest),
     /// Write references to the chunks of a file, which other programs read as a Zarr store: JSON of kerchunk.
     Refs(refs::RefsOptions),
+    /// Lay out netCDF-4 files for readers over a network: metadata in front, chunks of a good size. Chunks are copied without
+    /// decoding them where their shape and their filters stay.
+    Repack(repack::RepackArgs),
     /// Print the elements of a Zarr array as a JSON list: the command of the conformance tests of Zarr implementations.
     ZarrConformance {
         /// The folder of the array.
@@ -98,9 +104,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     match cli.command {
-        FerrocdfCommand::Info { json, requests, no_hdfeos, all, file } => {
+        FerrocdfCommand::Info { json, requests, layout, no_hdfeos, all, file } => {
             let opening = OpenOptions::default().hdf_eos(!no_hdfeos).hdf4_all(all);
-            match info::run(&file, if json { Style::Json } else { Style::Text }, requests, &opening) {
+            let style = if json { Style::Json } else { Style::Text };
+            match info::run(&file, style, info::InfoParts { requests, layout }, &opening) {
                 Ok(()) => 0,
                 Err(error) => failed("info", error),
             }
@@ -128,6 +135,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
         FerrocdfCommand::Refs(options) => refs::run(&options).unwrap_or_else(|error| failed("refs", error)),
+        FerrocdfCommand::Repack(args) => repack::run(args),
         FerrocdfCommand::ZarrConformance { array_path } => {
             match zarr_conformance::run(&array_path, &mut std::io::stdout().lock()) {
                 Ok(()) => 0,

@@ -29,6 +29,20 @@ fn groups_types_chunks_and_filters() {
 }
 
 #[test]
+fn layouts_are_told_for_people_and_for_programs() {
+    says("everything.nc", "layout.txt", &["--layout"]);
+    let json: serde_json::Value =
+        serde_json::from_str(&said(&["--layout", "--json", "everything.nc"])).unwrap();
+    let (layout, temp) = (&json["layout"], &json["layout"]["variables"][1]);
+    assert_eq!((&layout["metadata_first"], &layout["unused_bytes"]), (&false.into(), &2173.into()));
+    assert_eq!(
+        (&temp["path"], &temp["chunks"], &temp["index"]["begin"]),
+        (&"/temp".into(), &3.into(), &9431.into())
+    );
+    assert_eq!(json["variables"][1]["name"], "temp");
+}
+
+#[test]
 fn what_was_left_out() {
     says("skipped.h5", "skipped.txt", &[]);
     says("skipped.h5", "skipped.json", &["--json"]);

@@ -9,6 +9,7 @@ mod ncgen;
 mod other_containers;
 mod plugins;
 mod remote;
+mod repack;
 mod round_trip;
 mod target;
 mod web_server;

@@ -106,6 +106,14 @@ impl WriteDriver for Nc4Writer {
         self.held_mut().editor.set_space(alignment, space.meta_block);
     }
 
+    fn reserve_indexes(&mut self, chunks: &[(VarId, u64)]) -> Result<()> {
+        let held = self.held_mut();
+        held.flush()?;
+        let nodes = chunks.iter().map(|&(var, count)| Ok((held.node(var)?, count)));
+        let nodes = nodes.collect::<Result<Vec<_>>>()?;
+        held.editor.reserve_indexes(&nodes)
+    }
+
     fn commit(&mut self, old: &Model, model: &Model) -> Result<()> {
         let held = self.held_mut();
         held.ready()?;

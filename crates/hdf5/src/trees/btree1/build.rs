@@ -2,7 +2,7 @@
 
 use ferrocdf_bytes::Result;
 
-use super::{BTree1ChildPointer, BTree1NodeHead, WHAT};
+use super::{BTree1ChildPointer, BTree1NodeHead, WHAT, allocated_len};
 use crate::block::{Alloc, Block, BlockKind};
 use crate::wire::{Writer, bad};
 use crate::{Address, Sizes};
@@ -24,7 +24,7 @@ pub(crate) struct NewBTree1<'a> {
 impl NewBTree1<'_> {
     /// Bytes of a node.
     pub fn node_len(&self, sizes: Sizes) -> usize {
-        BTree1NodeHead::len(sizes) + 2 * self.half * (self.key_size + sizes.offset) + self.key_size
+        allocated_len(sizes, self.half, self.key_size)
     }
 
     /// Makes the tree: adds its nodes, and gives the address of the root. A tree without children is one empty node.
@@ -77,6 +77,19 @@ impl NewBTree1<'_> {
     }
 }
 
+/// Returns the number of nodes of a tree with this many children below its leaves, as [`NewBTree1::build`] makes it.
+pub(crate) fn node_count(half: usize, children: u64) -> u64 {
+    let most = 2 * half.max(1) as u64;
+    let (mut level, mut count) = (children, 0);
+    loop {
+        level = level.div_ceil(most).max(1);
+        count += level;
+        if level == 1 {
+            return count;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +109,7 @@ mod tests {
                 let (mut space, mut blocks) = (BlockSpace::new(), Vec::new());
                 let root = tree.build(SIZES, &mut |len| space.take(len), &mut blocks).unwrap();
                 assert!(blocks.iter().all(|block| block.bytes.len() == tree.node_len(SIZES)));
+                assert_eq!(node_count(half, count as u64), blocks.len() as u64);
                 let source = space.file(&blocks, SIZES);
                 let mut next = 0;
                 walk(&source, root, 1, 8, &mut |key, at| {

@@ -1,0 +1,154 @@
+//! `ferrocdf repack`: which files it makes, and how they are laid out.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use ferrocdf::model::Filter;
+use ferrocdf::{Atomic, File, FileMut};
+
+/// Runs the tool in a folder; whether it went well, and what it said.
+fn repack(folder: &Path, args: &[&str]) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
+    let run = command.arg("repack").args(args).current_dir(folder).output().unwrap();
+    (run.status.success(), String::from_utf8(run.stderr).unwrap())
+}
+
+/// Makes a file of records whose chunks and their indexes lie everywhere, with text of any length. Returns the values of `tas`.
+fn make(path: &Path) -> Vec<f32> {
+    let file = ferrocdf::create(path).unwrap();
+    file.add_unlimited_dimension("time").unwrap();
+    file.add_dimension("bnds", 2).unwrap();
+    file.add_dimension("x", 50_000).unwrap();
+    let time = file.add_variable::<f64>("time", &["time"]).unwrap();
+    time.put_attribute("bounds", "time_bnds").unwrap();
+    file.build_variable("time_bnds", Atomic::Double, &["time", "bnds"]).chunks(&[1, 2]).create().unwrap();
+    file.build_variable("tas", Atomic::Float, &["time", "x"]).chunks(&[1, 50_000]).create().unwrap();
+    file.build_variable("mask", Atomic::Byte, &["x"]).chunks(&[10_000]).deflate(1).create().unwrap();
+    file.add_variable::<f64>("area", &["x"]).unwrap();
+    file.build_variable("note", Atomic::String, &["time"]).create().unwrap();
+    let mut all = vec![];
+    for step in 0..40_u64 {
+        let values: Vec<f32> = (0..50_000).map(|x| (x % 97) as f32 + step as f32).collect();
+        file.variable_mut("tas").unwrap().put_values(&values, (step, ..)).unwrap();
+        file.variable_mut("time").unwrap().put_value(step as f64, [step]).unwrap();
+        file.variable_mut("time_bnds")
+            .unwrap()
+            .put_values(&[step as f64, step as f64 + 1.0], (step, ..))
+            .unwrap();
+        file.variable_mut("note")
+            .unwrap()
+            .put_strings(&[format!("step {step} {}", "x".repeat(200))], [step])
+            .unwrap();
+        file.sync().unwrap();
+        all.extend(values);
+    }
+    file.variable_mut("mask").unwrap().put_values(&vec![1_i8; 50_000], ..).unwrap();
+    file.variable_mut("area").unwrap().put_values(&vec![2.5_f64; 50_000], ..).unwrap();
+    file.close().unwrap();
+    all
+}
+
+fn is_metadata_first(path: &Path) -> bool {
+    File::open(path).unwrap().layout().unwrap().is_metadata_first().unwrap()
+}
+
+fn chunk_shape(file: &File, name: &str) -> Option<Vec<u64>> {
+    file.variable(name).unwrap().chunk_shape()
+}
+
+#[test]
+fn metadata_is_put_in_front_and_chunks_follow_the_rules_of_cmip7() {
+    let folder = tempfile::tempdir().unwrap();
+    let [source, cloud, cmip7] = ["a.nc", "cloud.nc", "cmip7.nc"].map(|name| folder.path().join(name));
+    let values = make(&source);
+    assert!(!is_metadata_first(&source));
+    assert_eq!(repack(folder.path(), &["--cloud", "--verify", "a.nc", "cloud.nc"]), (true, String::new()));
+    assert!(is_metadata_first(&cloud));
+    let file = File::open(&cloud).unwrap();
+    assert_eq!(chunk_shape(&file, "tas"), Some(vec![1, 50_000]));
+    assert_eq!(file.layout().unwrap().open[0].requests, 1);
+
+    assert_eq!(
+        repack(folder.path(), &["--cloud=cmip7", "--verify", "a.nc", "cmip7.nc"]),
+        (true, String::new())
+    );
+    assert!(is_metadata_first(&cmip7));
+    let file = File::open(&cmip7).unwrap();
+    assert_eq!(file.variable("tas").unwrap().get_values::<f32, _>(..).unwrap(), values);
+    assert_eq!(file.variable("note").unwrap().get_strings([39]).unwrap()[0].len(), 208);
+    for (name, chunks) in
+        [("time", vec![40]), ("time_bnds", vec![40, 2]), ("tas", vec![21, 50_000]), ("mask", vec![50_000])]
+    {
+        assert_eq!(chunk_shape(&file, name), Some(chunks), "{name}");
+    }
+    assert_eq!(chunk_shape(&file, "area"), None);
+    let filters = |name: &str| {
+        file.variable(name).unwrap().filters().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        [filters("tas"), filters("mask")],
+        [vec!["shuffle,4".to_string(), "deflate,4".to_string()], vec!["deflate,1".to_string()]]
+    );
+
+    let chunks = ["--chunks", "tas=10,25000", "--target-chunk", "20kB", "a.nc", "own.nc"];
+    assert_eq!(repack(folder.path(), &chunks), (true, String::new()));
+    let file = File::open(folder.path().join("own.nc")).unwrap();
+    assert_eq!(
+        (chunk_shape(&file, "tas"), chunk_shape(&file, "mask")),
+        (Some(vec![10, 25_000]), Some(vec![20_000]))
+    );
+    let model = file.model();
+    assert!(model.var_ids().all(|var| model.var(var).storage.filter(Filter::SHUFFLE).is_none()));
+}
+
+#[test]
+fn many_files_go_to_a_folder_or_take_the_places_of_their_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let values = make(&path("a.nc"));
+    fs::create_dir_all(path("tree/deep")).unwrap();
+    for name in ["b.nc", "tree/c.nc", "tree/deep/d.nc"] {
+        fs::copy(path("a.nc"), path(name)).unwrap();
+    }
+    fs::write(path("tree/deep/readme.txt"), "no netCDF").unwrap();
+    fs::create_dir(path("out")).unwrap();
+    assert_eq!(repack(folder.path(), &["--cloud", "a.nc", "b.nc", "out"]), (true, String::new()));
+    assert_eq!(repack(folder.path(), &["--cloud", "-r", "tree", "forest"]), (true, String::new()));
+    assert_eq!(repack(folder.path(), &["--cloud", "-r", "--in-place", "tree"]), (true, String::new()));
+    for name in ["out/a.nc", "out/b.nc", "forest/c.nc", "forest/deep/d.nc", "tree/c.nc", "tree/deep/d.nc"] {
+        assert!(is_metadata_first(&path(name)), "{name}");
+        let file = File::open(path(name)).unwrap();
+        assert_eq!(file.variable("tas").unwrap().get_values::<f32, _>(..).unwrap(), values, "{name}");
+    }
+    assert!(!path("forest/deep/readme.txt").exists());
+    // No temporary file is left.
+    assert_eq!(fs::read_dir(path("tree/deep")).unwrap().count(), 2);
+}
+
+#[test]
+fn what_would_lose_something_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ferrocdf/tests/data");
+    fs::copy(data.join("skipped.h5"), folder.path().join("skipped.h5")).unwrap();
+    let before = fs::read(folder.path().join("skipped.h5")).unwrap();
+    let (done, said) = repack(folder.path(), &["--cloud", "--in-place", "skipped.h5"]);
+    assert!(!done && said.contains("no part of a netCDF file"), "{said}");
+    assert_eq!(fs::read(folder.path().join("skipped.h5")).unwrap(), before);
+    let classic = FileMut::create(
+        folder.path().join("a.nc"),
+        &ferrocdf::CreateOptions::format(ferrocdf::Format::CLASSIC),
+    )
+    .unwrap();
+    classic.close().unwrap();
+    let (done, said) = repack(folder.path(), &["a.nc", "b.nc"]);
+    assert!(!done && said.contains("`ferrocdf copy -4`") && !folder.path().join("b.nc").exists(), "{said}");
+    for args in [&["a.nc"][..], &["a.nc", "a.nc", "none"], &["--chunks", "x", "a.nc", "b.nc"], &[".", "b"]] {
+        assert!(!repack(folder.path(), args).0, "{args:?}");
+    }
+    make(&folder.path().join("c.nc"));
+    let (done, said) = repack(folder.path(), &["--chunks", "none=1", "c.nc", "d.nc"]);
+    assert!(!done && said.contains("--chunks none: there is no such variable"), "{said}");
+    let (done, said) = repack(folder.path(), &["c.nc", "c.nc"]);
+    assert!(!done && said.contains("would overwrite"), "{said}");
+}
