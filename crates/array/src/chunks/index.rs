@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Result, ToUsize};
-use ferrocdf_store::{Blob, BlobMut, ByteRange, Store};
+use ferrocdf_store::{Blob, BlobMut, ByteRange, Filled, Store};
 
 use super::changes::Changes;
 use crate::Index;
@@ -55,6 +55,9 @@ pub trait ChunkIndex: Debug + Send + Sync {
         Ok(None)
     }
 }
+
+/// The answer to a request for a chunk in an object, and the encoded bytes of the chunk.
+pub(super) type FetchedObject = (Filled, Vec<u8>);
 
 /// The objects that hold the chunks of one array: each chunk has an object of its own, or several share one.
 pub trait ChunkObjects: Send + Sync {

@@ -8,11 +8,8 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Buffer, ByteRange, Fetched, Filled};
 
 use super::decoded::{coordinates, name};
-use super::index::{ChunkLocation, ChunkObjects};
+use super::index::{ChunkLocation, ChunkObjects, FetchedObject};
 use super::stored::StoredChunks;
-
-/// The answer to a request for a chunk in an object, and the encoded bytes of the chunk.
-pub(super) type FetchedObject = (Filled, Vec<u8>);
 
 /// A request for the encoded bytes of a chunk in an object.
 struct ObjectRequest {

@@ -13,7 +13,7 @@ use super::ChunkReader;
 use super::fetch::ChunkTask;
 use super::plan::{Need, ReadPlan};
 use crate::chunks::decoded::Key;
-use crate::chunks::objects::FetchedObject;
+use crate::chunks::index::FetchedObject;
 use crate::requests::{BatchLimit, Windows, read_placed, run_in_batches, share};
 use crate::scratch::Scratch;
 use crate::tile_job::TileJob;
