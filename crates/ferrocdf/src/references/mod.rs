@@ -2,7 +2,7 @@
 //!
 //! Source: "References specification" of kerchunk, versions 0 and 1. The decision that shaped it: metadata, and data that no range of a file
 //! can stand for, is written by the Zarr writer to a store in memory, whose objects become inline references. Only encoded chunks that
-//! the codecs of Zarr decode as they are become references to bytes of the file. Reading goes through a [`ReferenceStore`].
+//! the codecs of Zarr decode as they are become references to bytes of the file. Reading goes through a store of references (`store.rs`).
 
 mod concat;
 mod json;
