@@ -85,7 +85,7 @@ pub fn run(args: RepackArgs) -> u8 {
     code
 }
 
-/// RepackOptions files are repacked.
+/// How files are repacked.
 struct RepackOptions {
     wishes: ChunkWishes,
     metadata_first: bool,
