@@ -8,7 +8,7 @@ use ferrocdf::references::{MadeReferences, ReferenceOptions, References};
 use ferrocdf::store::{MemoryBlob, write_file};
 use ferrocdf::{Code, Error, Location, Result};
 
-use crate::input::location;
+use crate::input::{location, overlap};
 use crate::progress::RemoteProgress;
 use crate::says;
 
@@ -46,6 +46,12 @@ pub fn run(options: &RefsOptions) -> Result<u8> {
         });
         Ok((location, ReferenceOptions { url, inline: options.inline }))
     };
+    if let Some(output) = &options.output
+        && let Some(input) = options.inputs.iter().find(|input| overlap(input, output).is_some())
+    {
+        let what = format!("the output would overwrite {}", input.display());
+        return Err(Error::new(Code::EINVAL, what).at(output.display()));
+    }
     let inputs: Vec<(Location, ReferenceOptions)> =
         options.inputs.iter().map(input).collect::<Result<_>>()?;
     let shown = inputs.first().map(|(location, _)| RemoteProgress::of(location, "reading"));

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, exchange, folder_of, resolve_links};
-use ferrocdf::{CreateOptions, Error, FileMut, Location, Result};
+use ferrocdf::{Code, CreateOptions, Error, FileMut, Location, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -33,6 +33,9 @@ pub struct Target {
     way: Way,
     /// Holds the writer's lock of the file that is replaced.
     lock: Option<FileBlob>,
+    /// True if the disk has the bytes before they get the name, and both before the tool ends: with `FERROCDF_SYNC=disk`, and for the only
+    /// copy of a dataset.
+    is_durable: bool,
 }
 
 /// How the temporary file becomes the target.
@@ -54,6 +57,10 @@ enum Way {
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(vec![]);
 
 impl Target {
+    fn of(given: PathBuf, temporary: PathBuf, way: Way, lock: Option<FileBlob>) -> Target {
+        Target { given, temporary, way, lock, is_durable: CreateOptions::default().durable }
+    }
+
     /// Prepares to write `given`: makes an empty temporary file.
     ///
     /// Fails if there is a file that may not be written, or that another process writes.
@@ -62,7 +69,7 @@ impl Target {
         let given = given.to_path_buf();
         if let Location::Url(_) = location {
             let object = location.resolved()?.into_owned();
-            return Ok(Target { given, temporary: far_temporary()?, way: Way::Put(object), lock: None });
+            return Ok(Target::of(given, far_temporary()?, Way::Put(object), None));
         }
         let failed = |error: io::Error| Error::system(error, given.display());
         let Some(target) = resolve_links(&given) else { return Self::copied(given, None) };
@@ -72,7 +79,7 @@ impl Target {
             _ => return Self::copied(given, None),
         };
         match make_temporary(&target, lock.as_ref()) {
-            Ok(temporary) => Ok(Target { given, temporary, way: Way::Rename(target), lock }),
+            Ok(temporary) => Ok(Target::of(given, temporary, Way::Rename(target), lock)),
             // The file that is there may be writable where its folder is not.
             Err(error) if is_refused(&error) && lock.is_some() => Self::copied(given, lock),
             Err(error) => Err(failed(error)),
@@ -108,7 +115,7 @@ impl Target {
         let location = location(given)?.resolved()?.into_owned();
         let given = given.to_path_buf();
         let Location::Path(path) = &location else {
-            return Ok(Target { temporary: given.clone(), given, way: Way::Direct(location), lock: None });
+            return Ok(Target::of(given.clone(), given, Way::Direct(location), None));
         };
         let failed = |error: io::Error| Error::system(error, given.display());
         let path = path.components().as_path().to_path_buf();
@@ -123,7 +130,7 @@ impl Target {
         }
         remove_leftovers(folder_of(&path));
         let temporary = make_temporary(&path, None).map_err(failed)?;
-        Ok(Target { given, temporary, way: Way::Folder(path), lock: None })
+        Ok(Target::of(given, temporary, Way::Folder(path), None))
     }
 
     /// Makes the dataset that is to become the target.
@@ -144,12 +151,25 @@ impl Target {
         }
     }
 
+    /// Prepares to replace the only copy of a dataset: the new one takes its name when the disk has it.
+    ///
+    /// # Errors
+    /// `NC_EPERM` where the old file could only be overwritten piece by piece, since its folder takes no new file.
+    pub fn replacing_only_copy(mut self) -> Result<Target> {
+        if !matches!(self.way, Way::Rename(_)) {
+            let what = "its folder takes no new file, so it can only be overwritten, and would be lost if that failed";
+            return Err(Error::new(Code::EPERM, what).at(self.given.display()));
+        }
+        self.is_durable = true;
+        Ok(self)
+    }
+
     /// A target whose temporary file lies in another folder.
     fn copied(given: PathBuf, lock: Option<FileBlob>) -> Result<Target> {
         // Found before the work, not after it.
         let opened = OpenOptions::new().write(true).open(&given);
         opened.map_err(|error| Error::system(error, given.display()))?;
-        Ok(Target { given, temporary: far_temporary()?, way: Way::Copy, lock })
+        Ok(Target::of(given, far_temporary()?, Way::Copy, lock))
     }
 
     /// Writes the file as a whole. Zeros become holes of the file, in pieces of 64 KiB.
@@ -172,8 +192,7 @@ impl Target {
     /// Puts the complete file in the place of the target.
     pub fn replace(self) -> Result<()> {
         let failed = |error: io::Error| Error::system(error, self.given.display());
-        // With `FERROCDF_SYNC=disk` the bytes reach the disk before the name, and both before the tool ends.
-        let is_durable = CreateOptions::default().durable;
+        let is_durable = self.is_durable;
         if is_durable && self.temporary.is_file() {
             self.named(FileBlob::open_mut(&self.temporary)?.sync())?;
         }
@@ -352,6 +371,17 @@ mod tests {
         first.replace().unwrap();
         let second = Target::new(&folder.path().join("second")).unwrap();
         assert_ne!(second.temporary, name);
+    }
+
+    #[test]
+    fn the_only_copy_is_renamed_over_and_never_written_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        assert!(Target::new(&path).unwrap().replacing_only_copy().unwrap().is_durable);
+        let Err(error) = Target::copied(path.clone(), None).unwrap().replacing_only_copy() else { panic!() };
+        assert!(error.what.contains("its folder takes no new file"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
     }
 
     #[test]

@@ -43,6 +43,11 @@ pub(crate) fn name(number: u64) -> String {
     }
 }
 
+/// True for the names of temporary files of all processes.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+}
+
 /// Removes what tools of this user that do not live any more left in a folder.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let (Some(this), Ok(user)) = (Maker::this(), fs::metadata("/proc/self")) else { return };

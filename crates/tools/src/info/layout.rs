@@ -99,7 +99,11 @@ fn verdict(file: &File, model: &Model, layout: &FileLayout) -> String {
         let (path, mended) = (model.var_path(var), mended("--cloud=cmip7"));
         return format!("{} is cut into {chunks} chunks of only {}{mended}", plain(&path), bytes(chunk));
     }
-    "the file can be read over a network as it is".to_string()
+    match (&layout.unreadable, &layout.metadata, layout.size) {
+        (Some(_), ..) => "what could be read of the file can be read over a network as it is".to_string(),
+        (None, None, Some(_)) => "the format does not tell where all of its metadata is".to_string(),
+        (None, ..) => "the file can be read over a network as it is".to_string(),
+    }
 }
 
 /// The section for people.

@@ -15,6 +15,8 @@ mod verify;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf::model::Chunking;
@@ -136,6 +138,7 @@ fn copy(
         return Err(Stop::Said(why));
     }
     let opening = opening.clone().all_attributes(true);
+    let before = options.in_place.then(|| version(&options.input)).transpose()?;
     let input = Input::open_with(&options.input, options.read_in_memory, &opening)?;
     let source = input.file.model();
     for spec in &options.chunkspecs {
@@ -197,7 +200,17 @@ fn copy(
     let unsharded = pairs.iter().filter_map(|&pair| shardspec::warning(&source, &tried, pair));
     let mut how = CreateOptions::format(format);
     how.zarr = zarr;
-    let target = Target::new_dataset(&options.output, &mut how)?;
+    let mut target = Target::new_dataset(&options.output, &mut how)?;
+    if let Some(before) = before {
+        target = target.replacing_only_copy()?;
+        // Writers cannot have it any more. One may have had it before.
+        if version(&options.input)? != before {
+            return Err(Stop::Said(format!("{}: it changed while it was read", options.input.display())));
+        }
+        if let Some(why) = input.lost().or(without_data.clone()) {
+            return Err(Stop::Failed(why));
+        }
+    }
     let unread = zarr_readers::warnings(&tried, how.zarr.nczarr);
     for told in
         strangers.chain(skipped).chain(rounded).chain(dropped).chain(unsharded).chain(mapped).chain(unread)
@@ -216,6 +229,12 @@ fn copy(
         [&options.vars, &options.groups].into_iter().flatten().any(|choice| !choice.keep_definitions);
     let missing = input.lost().filter(|_| !named_only).or(without_data);
     Ok(missing.map_or(Complete::All, Complete::Without))
+}
+
+/// Returns what tells one content of a file from another: its number, its size and the time of its last change.
+fn version(path: &Path) -> Result<(u64, u64, i64, i64)> {
+    let about = std::fs::metadata(path).map_err(|error| Error::system(error, path.display()))?;
+    Ok((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))
 }
 
 /// An error about what netCDF does not allow, with what can be done.

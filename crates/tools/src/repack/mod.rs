@@ -5,8 +5,9 @@
 
 mod plan;
 
+use std::collections::HashMap;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use ferrocdf::{Code, Container, Error, File, Location, OpenOptions, Result};
@@ -15,6 +16,7 @@ use crate::input::location;
 use crate::nccopy::options::{DEFAULT_BUFFER, Options};
 use crate::nccopy::{Foreign, copy_told};
 use crate::target::remove_on_signals;
+use crate::temporary;
 use plan::{ChunkWishes, plan};
 
 const PROGRAM: &str = "ferrocdf repack";
@@ -24,7 +26,7 @@ const PROGRAM: &str = "ferrocdf repack";
 pub enum CloudRules {
     /// All metadata lies in front of the elements.
     Metadata,
-    /// The rules of CMIP7: also time and its bounds in one chunk each, other chunks of at least 4 MiB, and all of it compressed.
+    /// The rules of CMIP7: also time and its bounds in one chunk each, other chunks of at least 4 MiB, and all chunks compressed.
     Cmip7,
 }
 
@@ -32,7 +34,7 @@ pub enum CloudRules {
 #[derive(Debug, clap::Args)]
 pub struct RepackArgs {
     /// Put all metadata in front of the elements, so that a reader opens the file with one request. With `=cmip7`, follow the rules of
-    /// CMIP7 too: time and its bounds in one chunk each, other chunks of at least 4 MiB, and shuffle and deflate where there was no
+    /// CMIP7 too: time and its bounds in one chunk each, other chunks of at least 4 MiB, and shuffle and deflate where chunks had no
     /// filter.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "metadata")]
     cloud: Option<CloudRules>,
@@ -45,10 +47,11 @@ pub struct RepackArgs {
     /// Compare each new file with the old one, before it takes its place.
     #[arg(long)]
     verify: bool,
-    /// Put each new file in the place of the old one. All paths are inputs then.
+    /// Put each new file in the place of the old one, once the disk has it. All paths are inputs then. Files that hold more than a netCDF
+    /// library writes, or whose folder takes no new file, are refused.
     #[arg(long)]
     in_place: bool,
-    /// Repack all netCDF-4 files in folders, and in those below them.
+    /// Repack all HDF5 files in folders, and in those below them. Symbolic links are not followed.
     #[arg(short, long)]
     recursive: bool,
     /// The files to read, and the file or folder to write.
@@ -60,13 +63,19 @@ pub struct RepackArgs {
 pub fn run(args: RepackArgs) -> u8 {
     remove_on_signals();
     let mut errors = std::io::stderr();
-    let jobs = match jobs(&args) {
+    let mut code = 0;
+    let mut fail = |message: &str| {
+        eprintln!("{message}");
+        code = 1;
+    };
+    let Jobs { jobs, unreadable } = match jobs(&args) {
         Ok(jobs) => jobs,
         Err(message) => {
-            eprintln!("{PROGRAM}: {message}");
-            return 1;
+            fail(&format!("{PROGRAM}: {message}"));
+            return code;
         }
     };
+    unreadable.iter().for_each(|message| fail(&format!("{PROGRAM}: {message}")));
     let cmip7 = args.cloud == Some(CloudRules::Cmip7);
     let wishes = ChunkWishes { shapes: args.chunks, least: args.target_chunk, cmip7 };
     let how = RepackOptions {
@@ -75,11 +84,9 @@ pub fn run(args: RepackArgs) -> u8 {
         verifies: args.verify,
         in_place: args.in_place,
     };
-    let mut code = 0;
     for (input, output) in jobs {
         if let Err(message) = repack(&input, &output, &how, &mut errors) {
-            eprintln!("{message}");
-            code = 1;
+            fail(&message);
         }
     }
     code
@@ -121,20 +128,56 @@ fn check(file: &File, how: &RepackOptions) -> Result<()> {
         let kind = file.format().kind_name();
         return refused(format!("it is a {kind} file; `ferrocdf copy -4` makes a netCDF-4 file of it"));
     }
-    match file.skipped().first() {
-        Some(object) if how.in_place => refused(format!(
-            "the copy would lack what is no part of a netCDF file: {object}; name another file for it"
-        )),
-        _ => Ok(()),
+    if !how.in_place {
+        return Ok(());
+    }
+    match more_than_netcdf(file)? {
+        Some(what) => refused(format!("{what}; name another file for the copy")),
+        None => Ok(()),
     }
 }
+
+/// Tells what a file holds that a copy would not have, or not in the same form.
+fn more_than_netcdf(file: &File) -> Result<Option<String>> {
+    if let Some(object) = file.skipped().first() {
+        return Ok(Some(format!("the copy would lack what is no part of a netCDF file: {object}")));
+    }
+    let Some(path) = file.path().to_str().filter(|path| Path::new(path).is_file()) else {
+        return Ok(Some("only a file of this machine is replaced in one step".to_string()));
+    };
+    let mut head = vec![];
+    let read = fs::File::open(path).and_then(|file| file.take(8).read_to_end(&mut head));
+    read.map_err(|error| Error::system(error, path))?;
+    if head != HDF5_SIGNATURE {
+        return Ok(Some("the copy would lack the bytes before its HDF5 part (a user block)".to_string()));
+    }
+    for variable in file.variables() {
+        let sources = variable.sources()?;
+        if !sources.external.is_empty() || !sources.virtual_sources.is_empty() {
+            let path = file.model().var_path(variable.id());
+            return Ok(Some(format!("the data of {path} is in other files, and would be in the copy")));
+        }
+    }
+    let what = "no netCDF library wrote it: links and types of HDF5 may be others in the copy";
+    Ok((!file.is_written_by_netcdf()).then(|| what.to_string()))
+}
+
+const HDF5_SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
 fn told(error: Error) -> String {
     format!("{PROGRAM}: {error}")
 }
 
-/// The inputs with their outputs.
-fn jobs(args: &RepackArgs) -> Result<Vec<(PathBuf, PathBuf)>, String> {
+/// The files of a command line.
+#[derive(Default)]
+struct Jobs {
+    /// The inputs with their outputs.
+    jobs: Vec<(PathBuf, PathBuf)>,
+    /// A message for each file or folder below a folder that cannot be read.
+    unreadable: Vec<String>,
+}
+
+fn jobs(args: &RepackArgs) -> Result<Jobs, String> {
     let (inputs, output) = match args.paths.split_last() {
         _ if args.in_place => (&args.paths[..], None),
         Some((output, inputs)) if !inputs.is_empty() => (inputs, Some(output)),
@@ -145,10 +188,10 @@ fn jobs(args: &RepackArgs) -> Result<Vec<(PathBuf, PathBuf)>, String> {
     if output.is_some() && inputs.len() > 1 && !is_folder {
         return Err("the output of several inputs must be a folder that is there".to_string());
     }
-    let mut jobs = vec![];
+    let Jobs { mut jobs, mut unreadable } = Jobs::default();
     for input in inputs {
         let below = match input.is_dir() {
-            true if args.recursive => netcdf4_files(input).map_err(|error| failed(input, error))?,
+            true if args.recursive => hdf5_files(input, &mut unreadable),
             true => return Err(format!("{}: it is a folder; -r repacks the files in it", input.display())),
             false => {
                 let name = input.file_name().filter(|_| is_folder);
@@ -169,24 +212,51 @@ fn jobs(args: &RepackArgs) -> Result<Vec<(PathBuf, PathBuf)>, String> {
             jobs.push((path, place));
         }
     }
-    Ok(jobs)
+    let mut outputs = HashMap::new();
+    for (input, output) in &jobs {
+        if let Some(other) = outputs.insert(output, input).filter(|other| *other != input) {
+            let [other, input, output] = [other, input, output].map(|path| path.display());
+            return Err(format!("{other} and {input} would both become {output}"));
+        }
+    }
+    Ok(Jobs { jobs, unreadable })
 }
 
-/// The files of a folder and of those below it that have the signature of HDF5, by their names. Symbolic links are not followed.
-fn netcdf4_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// The files of a folder and of those below it that have the signature of HDF5, by their names. Symbolic links and temporary files are not
+/// among them.
+fn hdf5_files(folder: &Path, unreadable: &mut Vec<String>) -> Vec<PathBuf> {
     let (mut found, mut waiting) = (vec![], vec![folder.to_path_buf()]);
+    let mut failed = |error: Error| unreadable.push(error.to_string());
     while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let (kind, path) = entry.and_then(|entry| Ok((entry.file_type()?, entry.path())))?;
+        temporary::remove_leftovers(&folder);
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                failed(Error::system(error, folder.display()));
+                continue;
+            }
+        };
+        for entry in entries {
+            let (kind, path) = match entry.and_then(|entry| Ok((entry.file_type()?, entry.path()))) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    failed(Error::system(error, folder.display()));
+                    continue;
+                }
+            };
             if kind.is_dir() {
                 waiting.push(path);
-            } else if kind.is_file() && Location::Path(path.clone()).is_hdf5().unwrap_or(false) {
-                found.push(path);
+            } else if kind.is_file() && !temporary::is_temporary(&path) {
+                match Location::Path(path.clone()).is_hdf5() {
+                    Ok(true) => found.push(path),
+                    Ok(false) => {}
+                    Err(error) => failed(error),
+                }
             }
         }
     }
     found.sort_unstable();
-    Ok(found)
+    found
 }
 
 /// Reads `NAME=N,N,...`.

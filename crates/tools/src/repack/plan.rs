@@ -41,7 +41,7 @@ pub fn plan(model: &Model, wishes: &ChunkWishes) -> Result<ChunkPlan> {
         plan.chunk_shapes.insert(named(model, name, shape)?, shape.clone());
     }
     let whole = if wishes.cmip7 { time_and_bounds(model) } else { vec![] };
-    let least = wishes.least.or(wishes.cmip7.then_some(CMIP7_CHUNK));
+    let least = wishes.least.max(wishes.cmip7.then_some(CMIP7_CHUNK));
     for var in model.var_ids() {
         let Some(Chunking::Chunked(chunk)) = &model.var(var).storage.chunking else { continue };
         if !can_rechunk(model, var) {
@@ -72,6 +72,10 @@ fn named(model: &Model, name: &str, shape: &[u64]) -> Result<VarId> {
     let failed = |code, what: String| Error::new(code, what).at(format_args!("--chunks {name}"));
     let var = model.find_var_at(name.as_bytes());
     let var = var.ok_or_else(|| failed(Code::ENOTVAR, "there is no such variable".to_string()))?;
+    if !can_rechunk(model, var) {
+        let what = "its filters round values anew, or are not installed, so it keeps its chunks";
+        return Err(failed(Code::EINVAL, what.to_string()));
+    }
     let rank = model.var(var).dims.len();
     match shape.len() == rank && rank > 0 && !shape.contains(&0) {
         true => Ok(var),
@@ -92,14 +96,27 @@ fn time_and_bounds(model: &Model) -> Vec<VarId> {
     [time].into_iter().chain(bounds).collect()
 }
 
-/// True if other chunks have the same values: the filters lose nothing when they encode decoded values again, and can be had.
+/// Filters that give back each value exactly, whatever the chunk.
+const LOSSLESS: [u32; 11] = [
+    Filter::DEFLATE,
+    Filter::SHUFFLE,
+    Filter::FLETCHER32,
+    Filter::SZIP,
+    Filter::NBIT,
+    Filter::BZIP2,
+    LZF,
+    Filter::BLOSC,
+    Filter::LZ4,
+    Filter::BITSHUFFLE,
+    Filter::ZSTD,
+];
+const LZF: u32 = 32000;
+
+/// True if other chunks have the same values: the filters lose nothing when they encode decoded values again, and are installed.
 fn can_rechunk(model: &Model, var: VarId) -> bool {
     let storage = &model.var(var).storage;
-    let is_bound = |filter: &Filter| {
-        filter.id == Filter::SCALE_OFFSET
-            || ferrocdf::plugins::derives(filter.id)
-            || !ferrocdf::plugins::has_filter(filter.id)
-    };
+    let is_bound =
+        |filter: &Filter| !LOSSLESS.contains(&filter.id) || !ferrocdf::plugins::has_filter(filter.id);
     model.is_flat(model.var(var).ty)
         && storage.named_codecs.is_empty()
         && !storage.filters.iter().any(is_bound)
@@ -170,5 +187,12 @@ mod tests {
             let wrong = ChunkWishes { shapes: vec![(name.to_string(), shape)], ..ChunkWishes::default() };
             assert_eq!(plan(&model, &wrong).unwrap_err().code, code);
         }
+        // CMIP7's size of chunks is not made smaller.
+        let smaller = ChunkWishes { cmip7: true, least: Some(1000), ..ChunkWishes::default() };
+        assert_eq!(plan(&model, &smaller).unwrap().chunk_shapes, cmip7.chunk_shapes);
+        model.var_mut(mean).storage.set_filter(Filter::SCALE_OFFSET, vec![0, 1]);
+        assert!(!plan(&model, &smaller).unwrap().chunk_shapes.contains_key(&mean));
+        let error = plan(&model, &given).unwrap_err();
+        assert!(error.what.contains("round values anew"), "{error}");
     }
 }

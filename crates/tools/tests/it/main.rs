@@ -8,6 +8,7 @@ mod ncdump;
 mod ncgen;
 mod other_containers;
 mod plugins;
+mod refs;
 mod remote;
 mod repack;
 mod round_trip;

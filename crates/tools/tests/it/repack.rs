@@ -135,6 +135,12 @@ fn what_would_lose_something_is_refused() {
     let (done, said) = repack(folder.path(), &["--cloud", "--in-place", "skipped.h5"]);
     assert!(!done && said.contains("no part of a netCDF file"), "{said}");
     assert_eq!(fs::read(folder.path().join("skipped.h5")).unwrap(), before);
+    for (name, why) in [("unscaled.h5", "no netCDF library wrote it"), ("sources.h5", "is in other files")] {
+        fs::copy(data.join(name), folder.path().join(name)).unwrap();
+        let (done, said) = repack(folder.path(), &["--cloud", "--in-place", name]);
+        assert!(!done && said.contains(why), "{said}");
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), fs::read(data.join(name)).unwrap());
+    }
     let classic = FileMut::create(
         folder.path().join("a.nc"),
         &ferrocdf::CreateOptions::format(ferrocdf::Format::CLASSIC),
@@ -147,6 +153,18 @@ fn what_would_lose_something_is_refused() {
         assert!(!repack(folder.path(), args).0, "{args:?}");
     }
     make(&folder.path().join("c.nc"));
+    let mut jammed = vec![b' '; 512];
+    jammed.extend(fs::read(folder.path().join("c.nc")).unwrap());
+    fs::write(folder.path().join("jammed.nc"), &jammed).unwrap();
+    let (done, said) = repack(folder.path(), &["--cloud", "--in-place", "jammed.nc"]);
+    assert!(!done && said.contains("user block"), "{said}");
+    assert_eq!(fs::read(folder.path().join("jammed.nc")).unwrap(), jammed);
+    fs::create_dir_all(folder.path().join("two")).unwrap();
+    fs::create_dir_all(folder.path().join("out")).unwrap();
+    fs::copy(folder.path().join("c.nc"), folder.path().join("two/c.nc")).unwrap();
+    let (done, said) = repack(folder.path(), &["--cloud", "c.nc", "two/c.nc", "out"]);
+    assert!(!done && said.contains("c.nc and two/c.nc would both become out/c.nc"), "{said}");
+    assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 0);
     let (done, said) = repack(folder.path(), &["--chunks", "none=1", "c.nc", "d.nc"]);
     assert!(!done && said.contains("--chunks none: there is no such variable"), "{said}");
     let (done, said) = repack(folder.path(), &["c.nc", "c.nc"]);
