@@ -86,13 +86,6 @@ const TABLE: [Probe; 6] = [
         }),
     },
     Probe {
-        // A store of version 2, of chunks in other files.
-        container: Container::ZarrV2,
-        recognises: |candidate| Ok(references::recognises(candidate)),
-        open: |blob, context| references::open(&*blob, context),
-        write: None,
-    },
-    Probe {
         container: Container::Hdf5,
         recognises: |candidate| Ok(candidate.head.starts_with(&HDF5_SIGNATURE) || is_hdf5(candidate.blob)?),
         open: |blob, context| {
@@ -110,6 +103,13 @@ const TABLE: [Probe; 6] = [
             },
             replaces_file: false,
         }),
+    },
+    Probe {
+        // A store of version 2, of chunks in other files. The user block of an HDF5 file may be JSON, so HDF5 comes first.
+        container: Container::ZarrV2,
+        recognises: |candidate| Ok(references::recognises(candidate)),
+        open: |blob, context| references::open(&*blob, context),
+        write: None,
     },
 ];
 

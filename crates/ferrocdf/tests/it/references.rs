@@ -239,6 +239,20 @@ fn targets_that_are_missing_or_too_short_are_errors_and_no_fill_values() {
     }
 }
 
+#[test]
+fn hdf5_file_with_a_user_block_of_json_is_no_text_of_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let Location::Path(path) = dataset(folder.path(), "a.nc", Format::NETCDF4) else { panic!("a path") };
+    let wanted = content(&File::open(&path).unwrap());
+    let mut bytes = b"{\"meta\":1}".to_vec();
+    bytes.resize(512, 0);
+    bytes.extend(fs::read(&path).unwrap());
+    fs::write(&path, bytes).unwrap();
+    let file = File::open(&path).unwrap();
+    assert_eq!(file.format().container(), Container::Hdf5);
+    assert_eq!(content(&file), wanted);
+}
+
 /// Makes a file of `steps` steps from step `from` on, changed by `change` before it is closed.
 fn steps(path: &Path, from: u32, steps: u32, change: impl Fn(&FileMut)) -> (Location, ReferenceOptions) {
     let file = ferrocdf::create(path).unwrap();
