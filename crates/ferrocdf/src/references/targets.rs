@@ -1,15 +1,17 @@
 //! The files and objects that references point to.
 //!
-//! A path is resolved as that of a file which a dataset refers to (`location::resolver`): beside the references, and never out of their
-//! store if they are an object of one. A URL stands for itself, without settings of requests; references that are an object of a store must
-//! not read files of this machine.
+//! A path means one file: an absolute path that file, a relative path the file in the folder of the references, or the object there if the
+//! references are an object of a store. A missing file is not looked for in other folders, as `location::resolver` does for HDF5: the
+//! referenced bytes of another file of this name would decode to wrong values. A URL stands for itself, without settings of requests.
+//! References that are an object of a store must not read files of this machine.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_hdf5::Resolver;
-use ferrocdf_store::{Blob, Cost, Store};
+use ferrocdf_store::{Blob, Cost, FileBlob, ReadAhead, Store};
 
 use crate::location::{Location, Url};
 
@@ -25,20 +27,32 @@ pub(super) enum ReferenceTarget {
     Object { store: Arc<dyn Store>, key: Arc<str> },
 }
 
+/// What relative paths in references are relative to.
+enum Base {
+    /// The folder of the file that the references are in.
+    Folder(PathBuf),
+    /// The folder of the object that the references are in, in its store.
+    Store(Option<Arc<dyn Resolver>>),
+    /// The folder that references in memory come from; `None` if it is not known.
+    Unnamed(Option<Arc<dyn Resolver>>),
+}
+
 /// Opens targets.
 pub(super) struct Targets {
-    /// Opens the files beside the references; `None` if there are none.
-    resolver: Option<Arc<dyn Resolver>>,
-    /// True if the references are an object of a store.
-    are_in_store: bool,
+    /// What relative paths are relative to.
+    base: Base,
     open: Mutex<HashMap<Arc<str>, ReferenceTarget>>,
 }
 
 impl Targets {
     /// Those of references at a location.
     pub(super) fn new(location: &Location, resolver: Option<Arc<dyn Resolver>>) -> Targets {
-        let are_in_store = matches!(location, Location::Object { .. });
-        Targets { resolver, are_in_store, open: Mutex::default() }
+        let base = match location {
+            Location::Path(path) => Base::Folder(path.parent().unwrap_or(Path::new("")).to_path_buf()),
+            Location::Object { .. } | Location::Url(_) => Base::Store(resolver),
+            Location::Memory(_) | Location::Blob(_) => Base::Unnamed(resolver),
+        };
+        Targets { base, open: Mutex::default() }
     }
 
     /// Returns the target of a URL or a path.
@@ -61,9 +75,8 @@ impl Targets {
 
     fn open(&self, url: &str) -> Result<ReferenceTarget> {
         let path = match Url::parse(url.as_bytes()) {
-            Some(file) if file.is_file() && self.are_in_store => {
-                let what = "it is a file of this machine, which references in a store must not name";
-                return Err(Error::new(Code::EPERM, what));
+            Some(file) if file.is_file() && matches!(self.base, Base::Store(_)) => {
+                return Err(file_of_this_machine());
             }
             Some(file) if file.is_file() => {
                 let path = file.local_path()?;
@@ -81,10 +94,40 @@ impl Targets {
             }
             None => url.to_string(),
         };
-        let resolver = self.resolver.as_ref();
-        let found = resolver.map(|resolver| resolver.open(&path)).transpose()?.flatten();
-        found.map(ReferenceTarget::Blob).ok_or_else(|| Error::new(Code::ENOOBJECT, "there is no such file"))
+        self.open_path(&path).map(ReferenceTarget::Blob)
     }
+
+    /// Opens the file or the object that a path means.
+    fn open_path(&self, path: &str) -> Result<Arc<dyn Blob>> {
+        let is_absolute = Path::new(path).has_root();
+        let resolver = match &self.base {
+            // Joined to a folder, an absolute path stays the same.
+            Base::Folder(folder) => return open_file(&folder.join(path)),
+            Base::Store(_) if is_absolute => return Err(file_of_this_machine()),
+            Base::Store(resolver) | Base::Unnamed(resolver) => resolver.as_ref(),
+        };
+        let found = resolver.map(|resolver| resolver.open(path)).transpose()?.flatten();
+        // The resolver also looks for the last name of an absolute path in its folder.
+        let found = found.filter(|found| !is_absolute || found.name() == path);
+        found.ok_or_else(|| Error::new(Code::ENOOBJECT, "there is no such file"))
+    }
+}
+
+/// Opens a file. A folder, a pipe and a device are no files: reading from a device may never end.
+fn open_file(path: &Path) -> Result<Arc<dyn Blob>> {
+    let missing = || Error::new(Code::ENOOBJECT, format!("there is no file {}", path.display()));
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(missing());
+    }
+    match FileBlob::open(path) {
+        Ok(blob) => Ok(Arc::new(ReadAhead::new(blob))),
+        Err(error) if matches!(error.code, errno::NOENT | errno::NOTDIR) => Err(missing()),
+        Err(error) => Err(error),
+    }
+}
+
+fn file_of_this_machine() -> Error {
+    Error::new(Code::EPERM, "it is a file of this machine, which references in a store must not name")
 }
 
 /// Returns what a request for a target costs, as its URL tells; references with a path are at a location.

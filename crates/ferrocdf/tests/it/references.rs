@@ -179,6 +179,8 @@ fn references_in_a_store_lead_to_objects_of_it_and_never_to_files() {
     let store = Arc::new(MemoryStore::default());
     store.put("d/data", b"01234567").unwrap();
     store.put("other", b"abcdefgh").unwrap();
+    // Of the last name of the absolute path.
+    store.put("d/secret", b"ABCDEFGH").unwrap();
     let read = |target: &str, rest: &str| {
         store.put("d/refs.json", &one_chunk(&format!("[\"{target}\"{rest}]"))).unwrap();
         read(&Location::Object { store: store.clone(), key: "d/refs.json".to_string() })
@@ -187,7 +189,7 @@ fn references_in_a_store_lead_to_objects_of_it_and_never_to_files() {
     assert_eq!(read("../other", ", 0, 4").unwrap(), Values::Ubyte(b"abcd".to_vec()));
     let secret = secret.to_str().unwrap();
     for (target, code) in [
-        (secret, Code::ENOOBJECT),
+        (secret, Code::EPERM),
         (&format!("file://{secret}"), Code::EPERM),
         (&format!("file:{secret}"), Code::EPERM),
         ("../../other", Code::ENOOBJECT),
@@ -251,6 +253,27 @@ fn hdf5_file_with_a_user_block_of_json_is_no_text_of_references() {
     let file = File::open(&path).unwrap();
     assert_eq!(file.format().container(), Container::Hdf5);
     assert_eq!(content(&file), wanted);
+}
+
+#[test]
+fn missing_target_is_not_looked_for_in_other_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    // `Cargo.toml` is in the current folder of a test, `data` beside the references.
+    fs::write(folder.path().join("data"), b"01234567").unwrap();
+    let refs = folder.path().join("refs.json");
+    let missing = folder.path().join("elsewhere").join("data");
+    for target in ["Cargo.toml", missing.to_str().unwrap(), &format!("file://{}", missing.display())] {
+        fs::write(&refs, one_chunk(&format!("[\"{target}\", 0, 4]"))).unwrap();
+        let error = read(&Location::Path(refs.clone())).unwrap_err();
+        assert_eq!(error.code, Code::ENOOBJECT, "{target}: {error}");
+        assert!(error.to_string().contains(target), "{error}");
+    }
+    // The same for the text in memory.
+    fs::write(&refs, one_chunk(&format!("[\"{}\", 0, 4]", missing.display()))).unwrap();
+    let options = OpenOptions::default().beside(Location::Path(refs.clone()));
+    let file = File::from_bytes_with(fs::read(&refs).unwrap(), &options).unwrap();
+    let variable = file.variable("v").unwrap();
+    assert_eq!(variable.get_all(..).unwrap_err().code, Code::ENOOBJECT);
 }
 
 /// Makes a file of `steps` steps from step `from` on, changed by `change` before it is closed.
