@@ -133,6 +133,10 @@ impl ReferenceStore {
                 let range = match reference {
                     Some((at, len)) => {
                         let (start, end) = range.within(len);
+                        if start == end {
+                            // No bytes are no request.
+                            return Ok(Some(fetched(vec![], start, len)));
+                        }
                         ByteRange::Bounded { start: at + start, len: end - start }
                     }
                     None => range,
@@ -301,4 +305,43 @@ fn read(blob: &dyn Blob, requests: &[FromFile]) -> Result<Vec<Fetched>> {
 /// Returns bytes of an object. Its version is the same as long as the references are open.
 fn fetched(bytes: Vec<u8>, start: u64, total: u64) -> Fetched {
     Fetched { bytes, start, total, version: Version::new("reference") }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrocdf_store::MemoryStore;
+
+    use super::*;
+    use crate::location::Location;
+
+    /// Makes a store of references to one target, `u`.
+    fn store_of(references: &str, target: ReferenceTarget) -> ReferenceStore {
+        let text = format!("{{\"version\": 1, \"refs\": {{{references}}}}}");
+        let targets = Targets::new(&Location::bytes(vec![]), None);
+        targets.insert("u", target);
+        let references = References::parse(text.as_bytes()).unwrap();
+        ReferenceStore { references, targets, cost: Cost::MEMORY, name: "references".to_string() }
+    }
+
+    /// Returns the bytes of all of some objects, or the code of the error.
+    fn answers(store: &ReferenceStore, keys: &[&str]) -> Vec<std::result::Result<Vec<u8>, Code>> {
+        let requests: Vec<_> = keys.iter().map(|&key| (key, ByteRange::All)).collect();
+        let bytes = |answer: Result<Option<Fetched>>| match answer {
+            Ok(found) => Ok(found.expect("an object").bytes),
+            Err(error) => Err(error.code),
+        };
+        store.get_many(&requests).into_iter().map(bytes).collect()
+    }
+
+    #[test]
+    fn empty_range_of_a_remote_object_is_empty_wherever_it_begins() {
+        let remote = Arc::new(MemoryStore::default());
+        remote.put("o", b"0123").unwrap();
+        let target = ReferenceTarget::Object { store: remote, key: "o".into() };
+        let store = store_of(r#""a": ["u", 9, 0], "b": ["u", 1, 2], "c": ["u", 9, 1]"#, target);
+        let wanted = [Ok(vec![]), Ok(b"12".to_vec()), Err(Code::ETRUNC)];
+        assert_eq!(answers(&store, &["a", "b", "c"]), wanted);
+        let found = store.get("b", ByteRange::Bounded { start: 7, len: 3 }).unwrap().unwrap();
+        assert_eq!((found.bytes.len(), found.start, found.total), (0, 2, 2));
+    }
 }

@@ -55,6 +55,12 @@ impl Targets {
         Targets { base, open: Mutex::default() }
     }
 
+    /// Sets the target of a URL.
+    #[cfg(test)]
+    pub(super) fn insert(&self, url: &str, target: ReferenceTarget) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(url.into(), target);
+    }
+
     /// Returns the target of a URL or a path.
     ///
     /// # Errors
