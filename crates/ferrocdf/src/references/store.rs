@@ -226,15 +226,8 @@ impl Store for ReferenceStore {
         let mut answers: Vec<_> =
             requests.map(|(number, &request)| self.answer(number, request, &mut others)).collect();
         for (url, (blob, requests)) in others.files {
-            match read(&*blob, &requests) {
-                Ok(found) => {
-                    let found = requests.iter().zip(found);
-                    found.for_each(|(request, found)| answers[request.number] = Ok(Some(found)));
-                }
-                Err(error) => {
-                    let error = error.at(&url);
-                    requests.iter().for_each(|request| answers[request.number] = Err(error.clone()));
-                }
+            for (request, answer) in requests.iter().zip(read(&*blob, &requests)) {
+                answers[request.number] = answer.map(Some).map_err(|error| error.at(&url));
             }
         }
         for (store, requests) in others.stores.into_values() {
@@ -288,18 +281,32 @@ fn past_end(start: u64, len: u64) -> Error {
     Error::new(Code::ETRUNC, what)
 }
 
-/// Reads ranges of one file together.
-fn read(blob: &dyn Blob, requests: &[FromFile]) -> Result<Vec<Fetched>> {
+/// Reads ranges of one file together. A range that cannot be read does not affect the others.
+fn read(blob: &dyn Blob, requests: &[FromFile]) -> Vec<Result<Fetched>> {
     let buffer = |request: &FromFile| crate::elements::zeros(request.len.to_usize("bytes of an object")?);
-    let mut buffers: Vec<Vec<u8>> = requests.iter().map(buffer).collect::<Result<_>>()?;
-    let reads = requests.iter().zip(&mut buffers);
-    let mut reads: Vec<_> = reads.map(|(request, into)| ReadRequest::new(request.at, into)).collect();
-    blob.read_many(&mut reads)?;
-    if let Some(short) = reads.iter().find(|read| read.len < read.into.len()) {
-        return Err(past_end(short.at, short.into.len() as u64));
-    }
-    let answers = requests.iter().zip(buffers);
-    Ok(answers.map(|(request, bytes)| fetched(bytes, request.start, request.total)).collect())
+    let mut buffers: Vec<Result<Vec<u8>>> = requests.iter().map(buffer).collect();
+    let with_memory = requests.iter().zip(&mut buffers).filter_map(|(request, buffer)| {
+        let buffer = buffer.as_mut().ok()?;
+        Some(ReadRequest::new(request.at, buffer))
+    });
+    let mut reads: Vec<ReadRequest<'_>> = with_memory.collect();
+    let lens: Vec<Result<usize>> = match blob.read_many(&mut reads) {
+        Ok(()) => reads.iter().map(|read| Ok(read.len)).collect(),
+        Err(_) if blob.cost().is_near() => {
+            reads.iter_mut().map(|read| blob.read_at(read.at, read.into)).collect()
+        }
+        // The server failed after retries: one request for each range would take as long for each.
+        Err(error) => reads.iter().map(|_| Err(error.clone())).collect(),
+    };
+    let mut lens = lens.into_iter();
+    let answer = |(request, buffer): (&FromFile, Result<Vec<u8>>)| {
+        let bytes = buffer?;
+        match lens.next().unwrap_or(Ok(0))? == bytes.len() {
+            true => Ok(fetched(bytes, request.start, request.total)),
+            false => Err(past_end(request.at, request.len)),
+        }
+    };
+    requests.iter().zip(buffers).map(answer).collect()
 }
 
 /// Returns bytes of an object. Its version is the same as long as the references are open.
@@ -309,7 +316,8 @@ fn fetched(bytes: Vec<u8>, start: u64, total: u64) -> Fetched {
 
 #[cfg(test)]
 mod tests {
-    use ferrocdf_store::MemoryStore;
+    use ferrocdf_store::testing::Counting;
+    use ferrocdf_store::{MemoryBlob, MemoryStore};
 
     use super::*;
     use crate::location::Location;
@@ -331,6 +339,42 @@ mod tests {
             Err(error) => Err(error.code),
         };
         store.get_many(&requests).into_iter().map(bytes).collect()
+    }
+
+    /// Bytes of which one cannot be read.
+    struct Damaged;
+
+    impl Blob for Damaged {
+        fn size(&self) -> Result<u64> {
+            Ok(10)
+        }
+
+        fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+            match (at..at + into.len() as u64).contains(&4) {
+                true => Err(Error::new(Code::EINTERNAL, "byte 4")),
+                false => Ok(into.len()),
+            }
+        }
+
+        fn name(&self) -> String {
+            "damaged".to_string()
+        }
+
+        fn cost(&self) -> Cost {
+            Cost::LOCAL
+        }
+    }
+
+    #[test]
+    fn range_that_cannot_be_read_does_not_affect_others_of_the_file() {
+        let references = r#""a": ["u", 0, 2], "b": ["u", 3, 3], "c": ["u", 1, 2]"#;
+        let remote = Counting::new(MemoryBlob::new(b"0123".to_vec())).with_cost(Cost::REMOTE);
+        let store = store_of(references, ReferenceTarget::Blob(Arc::new(remote)));
+        let wanted = [Ok(b"01".to_vec()), Err(Code::ETRUNC), Ok(b"12".to_vec())];
+        assert_eq!(answers(&store, &["a", "b", "c"]), wanted);
+        let store = store_of(references, ReferenceTarget::Blob(Arc::new(Damaged)));
+        let wanted = [Ok(vec![0u8; 2]), Err(Code::EINTERNAL), Ok(vec![0; 2])];
+        assert_eq!(answers(&store, &["a", "b", "c"]), wanted);
     }
 
     #[test]
