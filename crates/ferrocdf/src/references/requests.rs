@@ -49,12 +49,19 @@ impl ChunkSource<'_> {
 
     /// Adds the chunks that are ranges of the file.
     fn ranges(&self, some: &[(Index, ChunkLocation)], into: &mut Vec<(Index, Chunk)>) -> Result<()> {
+        let is_range = |(_, location): &(Index, ChunkLocation)| matches!(location, ChunkLocation::At { .. });
+        if !some.iter().any(is_range) {
+            return Ok(());
+        }
+        let size = self.blob.size()?;
         let (mut small, mut buffers) = (vec![], vec![]);
         for (chunk, location) in some {
             let &ChunkLocation::At { at, len, mask } = location else { continue };
+            if at.checked_add(len).is_none_or(|end| end > size) {
+                return Err(past_end(at, len));
+            }
             let value = match mask {
                 0 if len < self.inline => {
-                    self.check_within(at, len)?;
                     small.push((chunk.clone(), at));
                     buffers.push(vec![0; len.to_usize("bytes of a chunk")?]);
                     continue;
@@ -75,13 +82,6 @@ impl ChunkSource<'_> {
         };
         into.extend(small.into_iter().zip(buffers).map(inline));
         Ok(())
-    }
-
-    fn check_within(&self, at: u64, len: u64) -> Result<()> {
-        match at.checked_add(len) {
-            Some(end) if end <= self.blob.size()? => Ok(()),
-            _ => Err(past_end(at, len)),
-        }
     }
 
     /// Adds the chunks that are objects, or ranges of objects.
@@ -124,4 +124,28 @@ impl ChunkSource<'_> {
 
 fn past_end(at: u64, len: u64) -> Error {
     Error::new(Code::ETRUNC, format!("chunk at byte {at}: {len} bytes reach past the end of the file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrocdf_store::MemoryBlob;
+
+    use super::*;
+
+    #[test]
+    fn chunk_outside_the_file_is_an_error_whatever_becomes_of_it() {
+        let blob = MemoryBlob::new(vec![0; 10]);
+        let url: Arc<str> = "u".into();
+        let chunks = |inline, at, len, mask| {
+            let source = ChunkSource { blob: &blob, objects: None, folder: "", url: &url, inline };
+            let found = source.chunks(&[(Index::from_slice(&[0]), ChunkLocation::At { at, len, mask })]);
+            found.map(|found| found.len()).map_err(|error| error.code)
+        };
+        for (inline, mask) in [(0, 0), (100, 0), (0, 1)] {
+            assert_eq!(chunks(inline, 4, 6, mask), Ok(1));
+            for (at, len) in [(4, 7), (11, 1), (u64::MAX, 2)] {
+                assert_eq!(chunks(inline, at, len, mask), Err(Code::ETRUNC), "{at} {len} {inline} {mask}");
+            }
+        }
+    }
 }
