@@ -13,8 +13,11 @@ const MAX_CHUNKS: usize = 1 << 24;
 /// Bytes of a chunk above which contiguous data is cut: object stores answer requests of 8 to 16 MB fastest.
 const MAX_CHUNK: u64 = 16 << 20;
 
-/// Most numbers of pieces that are tried to cut a dimension into equal ones.
-const TRIES: u64 = 4096;
+/// Most numbers of pieces that are tried to cut a dimension into equal ones, before one row a piece.
+const TRIES: usize = 4096;
+
+/// Most pieces that a dimension is cut into, as a multiple of the fewest pieces of at most [`MAX_CHUNK`] bytes.
+const MAX_EXCESS: u64 = 8;
 
 /// Filters whose encoded bytes tell all that decoding needs, whatever their parameters are.
 const SELF_DESCRIBING: [u32; 4] = [Filter::DEFLATE, Filter::BZIP2, Filter::BLOSC, Filter::ZSTD];
@@ -133,8 +136,10 @@ fn cut(shape: &[u64], strides: &[u64], size: u64) -> Vec<u64> {
             break;
         }
         let fewest = run.div_ceil(MAX_CHUNK).min(*len);
-        let pieces = (fewest..=fewest.saturating_mul(8).min(*len)).take(TRIES as usize);
-        let Some(pieces) = pieces.into_iter().find(|&pieces| len.is_multiple_of(pieces)) else { break };
+        let most = fewest.saturating_mul(MAX_EXCESS).min(*len);
+        let one_row_each = (most == *len).then_some(most);
+        let mut pieces = (fewest..=most).take(TRIES).chain(one_row_each);
+        let Some(pieces) = pieces.find(|&pieces| len.is_multiple_of(pieces)) else { break };
         *len /= pieces;
         run = row.saturating_mul(*len);
     }
@@ -165,6 +170,9 @@ mod tests {
         assert_eq!(cut(&[9, 4 * MB], &[16 * MB, 4], 4), [1, 4 * MB]);
         assert_eq!(cut(&[15, MB], &[4 * MB, 4], 4), [3, MB]);
         assert_eq!(cut(&[1_000_003, 20], &[80, 4], 4), [1_000_003, 20]);
+        // A prime number of rows, each of a quarter of the largest chunk; rows of an eighth and less are too small.
+        assert_eq!(cut(&[10_957, 1_037_500], &[4_150_000, 4], 4), [1, 1_037_500]);
+        assert_eq!(cut(&[10_957, 400_000], &[1_600_000, 4], 4), [10_957, 400_000]);
         // Records: one step each, however small.
         assert_eq!(cut(&[7, 3], &[100, 4], 4), [1, 3]);
         assert_eq!(cut(&[1, 3], &[100, 4], 4), [1, 3]);
