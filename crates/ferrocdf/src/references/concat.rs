@@ -17,19 +17,28 @@ use crate::nested;
 use crate::options::OpenOptions;
 
 /// Attributes that say what the numbers of a variable mean, and have one value for all of them.
-const MEANINGS: [&str; 12] = [
+const MEANINGS: [&str; 21] = [
     "_FillValue",
     "_Unsigned",
     "add_offset",
     "axis",
     "calendar",
+    "compress",
     "flag_masks",
     "flag_meanings",
     "flag_values",
     "grid_mapping",
+    "leap_month",
+    "leap_year",
     "missing_value",
+    "month_lengths",
+    "positive",
     "scale_factor",
+    "standard_name",
     "units",
+    "valid_max",
+    "valid_min",
+    "valid_range",
 ];
 
 /// Elements that are compared at a time.

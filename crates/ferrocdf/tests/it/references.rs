@@ -345,6 +345,9 @@ fn files_that_differ_are_not_joined_and_the_message_says_where() {
         &["/level", "scale_factor", "0.25"],
     );
     refused(attribute("_FillValue", Values::Short(vec![-1]), "level"), &["/level", "_FillValue"]);
+    refused(attribute("valid_max", Values::Short(vec![99]), "level"), &["/level", "valid_max", "99"]);
+    let name = Values::Char(b"time".to_vec());
+    refused(attribute("standard_name", name, "time"), &["/time", "standard_name"]);
     refused(
         steps(&path, 4, 4, |file| {
             file.add_variable::<i32>("more", &["time"]).unwrap();
