@@ -12,7 +12,7 @@ use ferrocdf_store::MemoryStore;
 use ferrocdf_zarr::{ArrayMetadata, ChunkKeys, within};
 
 use super::plan::{StoredChunks, not_referenced};
-use super::requests::{Chunk, ChunkSource};
+use super::requests::{Chunk, ChunkSource, is_web};
 use super::{References, insert_objects};
 use crate::copy::{Pair, copy_data};
 use crate::location::Location;
@@ -85,7 +85,8 @@ impl References {
     /// # Errors
     /// Those of opening the dataset and of reading its chunk indexes; `NC_EBADNAME` for a group whose name a Zarr store cannot have.
     pub fn of(location: &Location, options: &ReferenceOptions) -> Result<MadeReferences> {
-        let location = &*location.resolved()?;
+        let given = location;
+        let location = &*given.resolved()?;
         let file = File::open_location(location, &OpenOptions::default().all_attributes(true))?;
         let folder = match location {
             Location::Object { key, .. } => key.trim_end_matches('/'),
@@ -93,7 +94,7 @@ impl References {
         };
         let url = match &options.url {
             Some(url) => url.trim_end_matches('/').into(),
-            None => name(location).into(),
+            None => name(given, location).into(),
         };
         let (source, inline) = (file.model(), options.inline);
         let target = without_variables(&source);
@@ -306,11 +307,48 @@ fn without_variables(source: &Model) -> Model {
     model
 }
 
-/// Returns the name of a dataset in references: its absolute path, or its URL without settings.
-fn name(location: &Location) -> String {
-    let name = match location {
-        Location::Path(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
-        other => other.name(),
+/// Returns the name of a dataset in references: its absolute path, or its URL without settings. `resolved` is the location that `given`
+/// resolves to.
+fn name(given: &Location, resolved: &Location) -> String {
+    let name = match (given, resolved) {
+        (_, Location::Path(path)) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+        (Location::Url(url), Location::Object { store, .. }) if is_web(&store.name()) => {
+            return without_settings(&url.to_string());
+        }
+        (_, other) => other.name(),
     };
     name.to_string_lossy().trim_end_matches('/').to_string()
+}
+
+/// Returns the URL of a web server without settings in brackets, fragment, user and password. Escapes stay, since the path of such a URL is
+/// decoded when it is read, and a query stays: it may be a signature of the URL.
+fn without_settings(url: &str) -> String {
+    let mut rest = url;
+    while let Some((_, behind)) = rest.strip_prefix('[').and_then(|settings| settings.split_once(']')) {
+        rest = behind;
+    }
+    let rest = rest.split('#').next().unwrap_or_default();
+    let (address, query) = rest.split_at(rest.find('?').unwrap_or(rest.len()));
+    let (scheme, address) = address.split_once("://").unwrap_or(("https", address));
+    let (authority, path) = address.split_at(address.find('/').unwrap_or(address.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{}{query}", path.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn url_in_references_keeps_escapes_and_query_and_loses_settings() {
+        for (given, wanted) in [
+            ("https://h/run%231.nc", "https://h/run%231.nc"),
+            ("https://h/a%20b/c.nc#mode=bytes", "https://h/a%20b/c.nc"),
+            ("[log][x=1]http://h:81/a.nc?sig=a/b@c&x#bytes", "http://h:81/a.nc?sig=a/b@c&x"),
+            ("https://me:secret@h/d/a.zarr/", "https://h/d/a.zarr"),
+            ("https://h/d@1/a.zarr/?sig=/", "https://h/d@1/a.zarr?sig=/"),
+        ] {
+            assert_eq!(without_settings(given), wanted);
+        }
+    }
 }

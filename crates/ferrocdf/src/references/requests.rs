@@ -5,11 +5,30 @@ use std::sync::Arc;
 use ferrocdf_array::{ChunkLocation, ChunkObjects, Index};
 use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_store::{Blob, ByteRange, ReadRequest};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::Reference;
 
 /// Chunks that are asked for together.
 const AT_ONCE: usize = 4096;
+
+/// Characters that need a percent escape in the path of a URL.
+const NOT_OF_PATHS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Where the chunks of a variable are, and what is made of them.
 pub(super) struct ChunkSource<'a> {
@@ -106,7 +125,7 @@ impl ChunkSource<'_> {
             }
             let url = || {
                 let relative = key.strip_prefix(self.folder).unwrap_or(key).trim_start_matches('/');
-                format!("{}/{relative}", self.url).into()
+                object_url(self.url, relative).into()
             };
             let value = match (at, (*len).min(rest)) {
                 _ if *mask != 0 => Chunk::Decoded,
@@ -122,6 +141,22 @@ impl ChunkSource<'_> {
     }
 }
 
+/// True for the URL of a web server, whose path has percent escapes; keys in URLs of buckets have none.
+pub(super) fn is_web(url: &str) -> bool {
+    let has_scheme =
+        |scheme: &str| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
+    has_scheme("http://") || has_scheme("https://")
+}
+
+/// Returns the URL or path of an object in the folder at `url`, which may have a query.
+fn object_url(url: &str, key: &str) -> String {
+    if !is_web(url) {
+        return format!("{url}/{key}");
+    }
+    let (folder, query) = url.split_at(url.find('?').unwrap_or(url.len()));
+    format!("{folder}/{}{query}", utf8_percent_encode(key, NOT_OF_PATHS))
+}
+
 fn past_end(at: u64, len: u64) -> Error {
     Error::new(Code::ETRUNC, format!("chunk at byte {at}: {len} bytes reach past the end of the file"))
 }
@@ -131,6 +166,18 @@ mod tests {
     use ferrocdf_store::MemoryBlob;
 
     use super::*;
+
+    #[test]
+    fn key_is_escaped_in_the_url_of_a_web_server_alone() {
+        for (url, wanted) in [
+            ("https://h/a%20b.zarr", "https://h/a%20b.zarr/run%231%25/c/0.0"),
+            ("HTTP://h/a.zarr?sig=x/y", "HTTP://h/a.zarr/run%231%25/c/0.0?sig=x/y"),
+            ("s3://bucket/a.zarr", "s3://bucket/a.zarr/run#1%/c/0.0"),
+            ("/d/a?.zarr", "/d/a?.zarr/run#1%/c/0.0"),
+        ] {
+            assert_eq!(object_url(url, "run#1%/c/0.0"), wanted);
+        }
+    }
 
     #[test]
     fn chunk_outside_the_file_is_an_error_whatever_becomes_of_it() {
