@@ -187,6 +187,13 @@ impl Maker<'_> {
                 return Err(not_referenced("its data is in other files or in several pieces"));
             }
             let (array, blob) = state.located(var)?;
+            if matches!(array.layout, Layout::Virtual(_)) {
+                let stored_shape = state.driver().inspect().sources(var)?.stored_shape;
+                if stored_shape.is_some_and(|stored| stored != array.shape) {
+                    let why = "it is shorter than its dimensions, and its other elements are fill values";
+                    return Err(not_referenced(why));
+                }
+            }
             Ok((array.clone(), StoredChunks::of(array, blob)?))
         })?;
         let mut storage = Storage {

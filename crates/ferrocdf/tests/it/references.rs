@@ -158,6 +158,32 @@ fn data_that_no_reference_can_stand_for_is_left_out_with_the_reason_if_it_is_lar
     assert!(matches!(&said[..], [one] if one.contains("/large: ") && one.contains("nbit")), "{said:?}");
 }
 
+#[test]
+fn variable_shorter_than_its_dimension_becomes_inline_or_is_skipped_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.nc");
+    let file = ferrocdf::create(&path).unwrap();
+    file.add_unlimited_dimension("time").unwrap();
+    file.add_dimension("small", 4).unwrap();
+    file.add_dimension("large", 3_000_000).unwrap();
+    let time = file.add_variable::<i32>("time", &["time"]).unwrap();
+    time.put_values(&[0, 1, 2], 0..3).unwrap();
+    for (name, dimension) in [("few", "small"), ("many", "large")] {
+        let variable = file.build_variable(name, Atomic::Int, &["time", dimension]);
+        let variable = variable.chunks(&[1, 4]).create().unwrap();
+        variable.put_values(&[5, 6, 7, 8], (0..1, 0..4)).unwrap();
+    }
+    file.close().unwrap();
+    let made = References::of(&Location::Path(path), &ReferenceOptions::default()).unwrap();
+    let said = made.left_out.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let [said] = &said[..] else { panic!("{said:?}") };
+    assert!(said.contains("/many: it is shorter than its dimensions"), "{said}");
+    let json = folder.path().join("refs.json");
+    fs::write(&json, made.references.to_json()).unwrap();
+    let values = File::open(&json).unwrap().variable("few").unwrap().get_values::<i32, _>(..).unwrap();
+    assert_eq!(values, [&[5, 6, 7, 8][..], &[-2147483647; 8]].concat());
+}
+
 /// References of version 1 to one chunk of four bytes.
 fn one_chunk(reference: &str) -> Vec<u8> {
     let array = r#"{\"zarr_format\":2,\"shape\":[4],\"chunks\":[4],\"dtype\":\"|u1\",\"fill_value\":9,\"order\":\"C\",\"filters\":null,\"compressor\":null}"#;
