@@ -3,6 +3,7 @@
 //! Between `{{` and `}}` stand names, integers, texts in quotes, `+ - * // %`, brackets, and calls of templates with named
 //! arguments. Anything else is an error that shows it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use ferrocdf_bytes::{Code, Error, Result};
@@ -14,6 +15,10 @@ const MAX_GENERATED: u64 = 1 << 20;
 /// Most bytes of their keys and URLs, and of all URLs that templates are filled into.
 pub(super) const MAX_BYTES: usize = 128 << 20;
 
+/// Most bytes of all texts that templates are filled into: a short text with a long expression could make any number of them, and each
+/// takes time.
+const MAX_SOURCE: usize = 256 << 20;
+
 /// Most bytes of one text in which templates are filled in.
 const MAX_TEXT: usize = 1 << 16;
 
@@ -22,7 +27,11 @@ const MAX_DEPTH: usize = 50;
 
 /// Texts by their names, to be filled in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Templates(BTreeMap<String, String>);
+pub(super) struct Templates {
+    texts: BTreeMap<String, String>,
+    /// Bytes of the texts that were rendered.
+    rendered: Cell<usize>,
+}
 
 /// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,22 +58,25 @@ impl Templates {
             Some(text) => Ok((name.to_string(), text.to_string())),
             None => Err(wrong(format!("template {name} is not a text"))),
         };
-        members("templates", value)?.iter().map(template).collect::<Result<_>>().map(Templates)
+        let texts: BTreeMap<String, String> =
+            members("templates", value)?.iter().map(template).collect::<Result<_>>()?;
+        Ok(Templates { texts, rendered: Cell::new(0) })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.texts.is_empty()
     }
 
     /// Fills the templates into a text.
     ///
     /// # Errors
-    /// Those of an expression that has no value.
+    /// Those of an expression that has no value; that of texts of more than [`MAX_SOURCE`] bytes in all.
     pub(super) fn render(&self, text: &str) -> Result<String> {
         self.render_with(text, &Variables::new())
     }
 
     fn render_with(&self, text: &str, variables: &Variables) -> Result<String> {
+        self.count(text)?;
         let (mut rendered, mut rest) = (String::new(), text);
         while let Some((before, behind)) = rest.split_once("{{") {
             rendered.push_str(before);
@@ -79,6 +91,15 @@ impl Templates {
             rest = behind;
         }
         Ok(rendered + rest)
+    }
+
+    /// Counts the bytes of a text that is rendered.
+    fn count(&self, text: &str) -> Result<()> {
+        self.rendered.set(self.rendered.get().saturating_add(text.len()));
+        match self.rendered.get() > MAX_SOURCE {
+            true => Err(wrong(format!("templates are filled into texts of more than {MAX_SOURCE} bytes"))),
+            false => Ok(()),
+        }
     }
 }
 
@@ -175,15 +196,20 @@ impl<'a> ExpressionParser<'a> {
         if let Some(value) = self.variables.get(word) {
             return Ok(value.clone());
         }
-        match self.templates.0.get(word) {
-            Some(template) => Ok(Value::Text(template.clone())),
-            None => Err(format!("{word:?} is not a name")),
-        }
+        self.template(word).map(|template| Value::Text(template.to_string()))
+    }
+
+    /// Returns the text of a template, and counts it.
+    fn template(&self, name: &str) -> std::result::Result<&'a str, String> {
+        let templates = self.templates;
+        let template = templates.texts.get(name).ok_or_else(|| format!("{name:?} is not a name"))?;
+        templates.count(template).map_err(|error| error.what.to_string())?;
+        Ok(template)
     }
 
     /// Evaluates the arguments of a template, and fills them in.
     fn call(&mut self, name: &str, depth: usize) -> Evaluated {
-        let template = self.templates.0.get(name).ok_or_else(|| format!("{name:?} is not a template"))?;
+        let template = self.template(name)?;
         let mut arguments = Variables::new();
         while !self.skips(")") {
             let rest = self.rest();
@@ -406,5 +432,27 @@ mod tests {
             assert!(with(dimensions).is_err(), "{dimensions}");
         }
         assert!(keys(r#"{"key": "k", "url": "u", "offset": "1", "dimensions": {}}"#).is_err());
+    }
+
+    #[test]
+    fn long_expressions_are_not_evaluated_any_number_of_times() {
+        let long = " ".repeat(1 << 20);
+        let expression = format!("{{{{i{long}}}}}");
+        let in_call = format!("{{\"f\": \"{{{{c{long}}}}}\"}}");
+        let templates = Templates::parse(&Json::parse(in_call.as_bytes()).unwrap()).unwrap();
+        for (offset, templates) in [(&*expression, Templates::default()), ("{{f(c=i)}}", templates)] {
+            let generator = format!(
+                r#"{{"key": "{{{{i}}}}", "url": "u", "offset": "{offset}", "length": "1", "dimensions": {{"i": {{"stop": 1000}}}}}}"#
+            );
+            let generator = Json::parse(generator.as_bytes()).unwrap();
+            let mut count = 0;
+            let done = generate(&[generator], &templates, &mut |generated| {
+                assert_eq!(generated.range, Some((count, 1)));
+                count += 1;
+                Ok(())
+            });
+            assert!(done.unwrap_err().to_string().contains("more than 268435456 bytes"));
+            assert_eq!(count, 255);
+        }
     }
 }
