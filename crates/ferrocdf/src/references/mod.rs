@@ -115,6 +115,11 @@ impl References {
     }
 }
 
+/// Returns the error of a range that reaches past the end of its file or object.
+fn past_end(start: u64, len: u64) -> Error {
+    Error::new(Code::ETRUNC, format!("{len} bytes at byte {start} reach past the end of the file"))
+}
+
 /// Adds all objects of a store, from a folder on, as inline references.
 fn insert_objects(references: &mut References, store: &dyn Store, folder: &str) -> Result<()> {
     let within = ferrocdf_zarr::within;

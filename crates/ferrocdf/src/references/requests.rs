@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use ferrocdf_array::{ChunkLocation, ChunkObjects, Index};
-use ferrocdf_bytes::{Code, Error, Result, ToUsize};
+use ferrocdf_bytes::{Result, ToUsize};
 use ferrocdf_store::{Blob, ByteRange, ReadRequest};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use super::Reference;
+use super::{Reference, past_end};
 
 /// Chunks that are asked for together.
 const AT_ONCE: usize = 4096;
@@ -157,12 +157,9 @@ fn object_url(url: &str, key: &str) -> String {
     format!("{folder}/{}{query}", utf8_percent_encode(key, NOT_OF_PATHS))
 }
 
-fn past_end(at: u64, len: u64) -> Error {
-    Error::new(Code::ETRUNC, format!("chunk at byte {at}: {len} bytes reach past the end of the file"))
-}
-
 #[cfg(test)]
 mod tests {
+    use ferrocdf_bytes::Code;
     use ferrocdf_store::MemoryBlob;
 
     use super::*;

@@ -12,7 +12,7 @@ use ferrocdf_store::{
 };
 
 use super::targets::{self, ReferenceTarget, Targets};
-use super::{Reference, References};
+use super::{Reference, References, past_end};
 use crate::driver::{Candidate, Context, Driver};
 use crate::nczarr::NcZarr;
 use crate::plugins;
@@ -274,11 +274,6 @@ impl fmt::Debug for ReferenceStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReferenceStore").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-fn past_end(start: u64, len: u64) -> Error {
-    let what = format!("the referenced {len} bytes at byte {start} reach past the end of the file");
-    Error::new(Code::ETRUNC, what)
 }
 
 /// Reads ranges of one file together. A range that cannot be read does not affect the others.
