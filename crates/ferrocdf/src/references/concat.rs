@@ -79,7 +79,7 @@ impl References {
         let mut is_joined = false;
         for path in first.arrays() {
             let arrays = parts.iter().map(|part| Ok((part, part.array(path)?)));
-            let arrays: Vec<(&JoinedFile, Array)> = arrays.collect::<Result<_>>()?;
+            let arrays: Vec<(&JoinedFile, JoinedArray)> = arrays.collect::<Result<_>>()?;
             is_joined |= join_array(path, dimension, &arrays, &mut joined)?;
         }
         for part in others {
@@ -95,7 +95,7 @@ impl References {
 }
 
 /// The metadata of an array.
-struct Array {
+struct JoinedArray {
     document: Json,
     attributes: Json,
     shape: Vec<u64>,
@@ -115,14 +115,14 @@ impl JoinedFile {
         }
     }
 
-    fn array(&self, path: &str) -> Result<Array> {
+    fn array(&self, path: &str) -> Result<JoinedArray> {
         let document = self.document(&format!("{path}/.zarray"))?;
         let attributes = self.document(&format!("{path}/.zattrs"))?;
         let lengths = |name: &str| -> Option<Vec<u64>> {
             document.get(name)?.as_array()?.iter().map(Json::as_u64).collect()
         };
         match (lengths("shape"), lengths("chunks")) {
-            (Some(shape), Some(chunks)) => Ok(Array { shape, chunks, document, attributes }),
+            (Some(shape), Some(chunks)) => Ok(JoinedArray { shape, chunks, document, attributes }),
             _ => Err(self.refused(path, "its metadata has no shape".to_string())),
         }
     }
@@ -158,7 +158,7 @@ fn is_of_group(key: &str, references: &References) -> bool {
 fn join_array(
     path: &str,
     dimension: &str,
-    arrays: &[(&JoinedFile, Array)],
+    arrays: &[(&JoinedFile, JoinedArray)],
     joined: &mut References,
 ) -> Result<bool> {
     let Some((first, rest)) = arrays.split_first() else { return Ok(false) };
@@ -208,7 +208,7 @@ fn join_array(
 ///
 /// # Errors
 /// `NC_EINVAL` if the parts have chunks of several lengths, or one begins within a chunk.
-fn first_chunks(path: &str, along: usize, arrays: &[(&JoinedFile, Array)]) -> Result<Vec<u64>> {
+fn first_chunks(path: &str, along: usize, arrays: &[(&JoinedFile, JoinedArray)]) -> Result<Vec<u64>> {
     let (mut start, mut starts) = (0u64, vec![]);
     let expected = arrays.first().map(|(_, array)| &array.chunks);
     for (part, array) in arrays {
@@ -245,7 +245,7 @@ fn insert_chunks(
 
 /// Returns the numbers of all parts, in the byte order of this machine, if they are few and lie one behind the other: those of coordinates,
 /// whose chunks are often longer than a file. `None` for all others.
-fn joined_values(path: &str, along: usize, arrays: &[(&JoinedFile, Array)]) -> Result<Option<Vec<u8>>> {
+fn joined_values(path: &str, along: usize, arrays: &[(&JoinedFile, JoinedArray)]) -> Result<Option<Vec<u8>>> {
     let mut all = vec![];
     for (part, array) in arrays {
         let (var, shape) = part.variable(path)?;
@@ -298,8 +298,8 @@ fn moved(key: &str, to: Option<(usize, u64)>) -> Option<String> {
 fn check_same<'a>(
     path: &str,
     along: Option<usize>,
-    (first, own, fill): (&JoinedFile, &Array, &'a Json),
-    (part, array): (&JoinedFile, &'a Array),
+    (first, own, fill): (&JoinedFile, &JoinedArray, &'a Json),
+    (part, array): (&JoinedFile, &'a JoinedArray),
 ) -> Result<&'a Json> {
     let differs = |what: &str, theirs: Option<&Json>, ours: Option<&Json>| {
         let show = |json: Option<&Json>| json.map_or("missing".to_string(), Json::to_string);

@@ -11,7 +11,7 @@ use ferrocdf_model::{
 use ferrocdf_store::MemoryStore;
 use ferrocdf_zarr::{ArrayMetadata, ChunkKeys, within};
 
-use super::plan::{StoredChunks, not_referenced};
+use super::plan::{ReferencedChunks, not_referenced};
 use super::requests::{Chunk, ChunkSource, is_web};
 use super::{References, insert_objects};
 use crate::copy::{Pair, copy_data};
@@ -194,7 +194,7 @@ impl Maker<'_> {
                     return Err(not_referenced(why));
                 }
             }
-            Ok((array.clone(), StoredChunks::of(array, blob)?))
+            Ok((array.clone(), ReferencedChunks::of(array, blob)?))
         })?;
         let mut storage = Storage {
             no_fill: true,

@@ -23,7 +23,7 @@ const MAX_EXCESS: u64 = 8;
 const SELF_DESCRIBING: [u32; 4] = [Filter::DEFLATE, Filter::BZIP2, Filter::BLOSC, Filter::ZSTD];
 
 /// The stored chunks of a variable.
-pub(super) struct StoredChunks {
+pub(super) struct ReferencedChunks {
     /// The shape of a chunk in elements; no length is 0.
     pub(super) shape: Vec<u64>,
     /// Coordinates and location of each stored chunk, last dimension fastest. Chunks in objects may turn out to be missing.
@@ -31,12 +31,12 @@ pub(super) struct StoredChunks {
     steps: Vec<Step>,
 }
 
-impl StoredChunks {
+impl ReferencedChunks {
     /// Returns the chunks of an array in a blob.
     ///
     /// # Errors
     /// `NC_ENOTBUILT`, with the reason, for an array that no references can stand for; those of the chunk index.
-    pub(super) fn of(array: &Array, blob: &dyn Blob) -> Result<StoredChunks> {
+    pub(super) fn of(array: &Array, blob: &dyn Blob) -> Result<ReferencedChunks> {
         if array.decoder.is_some() {
             return Err(not_referenced("no data type of Zarr describes its elements as they are stored"));
         }
@@ -49,18 +49,22 @@ impl StoredChunks {
                     if found.len() > MAX_CHUNKS { Err(too_many()) } else { Ok(()) }
                 })?;
                 let steps = chunks.chain.steps().cloned().collect();
-                Ok(StoredChunks { shape: chunks.shape.clone(), chunks: found, steps })
+                Ok(ReferencedChunks { shape: chunks.shape.clone(), chunks: found, steps })
             }
             Layout::Fill(_) => {
                 let shape = array.shape.iter().map(|&len| len.max(1)).collect();
-                Ok(StoredChunks { shape, chunks: vec![], steps: vec![] })
+                Ok(ReferencedChunks { shape, chunks: vec![], steps: vec![] })
             }
             Layout::Virtual(_) => Err(not_referenced("it is a view of other datasets")),
             _ => Err(not_referenced("its data is in the metadata")),
         }
     }
 
-    fn of_strides(array: &Array, (begin, strides): (u64, &[u64]), blob: &dyn Blob) -> Result<StoredChunks> {
+    fn of_strides(
+        array: &Array,
+        (begin, strides): (u64, &[u64]),
+        blob: &dyn Blob,
+    ) -> Result<ReferencedChunks> {
         let size = array.stored.kind.size() as u64;
         let (shape, lens) = (cut(&array.shape, strides, size), &array.shape);
         let too_large = || Error::new(Code::EVARSIZE, "it reaches beyond byte 2^64 of the file");
@@ -80,7 +84,7 @@ impl StoredChunks {
             let at = at.ok_or_else(|| not_referenced("the file ends before its data does"))?;
             chunks.push((chunk, ChunkLocation::At { at, len, mask: 0 }));
         }
-        Ok(StoredChunks { shape, chunks, steps: vec![] })
+        Ok(ReferencedChunks { shape, chunks, steps: vec![] })
     }
 
     /// True if so many stored chunks are all chunks of an array of a shape.
