@@ -61,13 +61,13 @@ impl References {
     /// coordinates, or lengths along the dimension that are no multiples of the chunks'. The message has the dataset and what differs. Those
     /// of [`References::of`].
     pub fn concat(dimension: &str, datasets: &[(Location, ReferenceOptions)]) -> Result<MadeReferences> {
-        let mut left_out = vec![];
+        let mut skipped = vec![];
         let mut parts = vec![];
         for (location, options) in datasets {
             let made = References::of(location, options)?;
             let file = File::open_location(location, &OpenOptions::default())?;
             let name = location.name().display().to_string();
-            left_out.extend(made.left_out.into_iter().map(|error| error.at(&name)));
+            skipped.extend(made.skipped.into_iter().map(|error| error.at(&name)));
             parts.push(JoinedFile { name, file, references: made.references });
         }
         let Some((first, others)) = parts.split_first() else { return Err(refused("no file is given")) };
@@ -88,7 +88,7 @@ impl References {
             }
         }
         match is_joined {
-            true => Ok(MadeReferences { references: joined, left_out }),
+            true => Ok(MadeReferences { references: joined, skipped }),
             false => Err(first.refused(dimension, "no variable has this dimension".to_string())),
         }
     }

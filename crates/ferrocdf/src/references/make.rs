@@ -51,8 +51,8 @@ impl Default for ReferenceOptions {
 pub struct MadeReferences {
     /// The references.
     pub references: References,
-    /// Why variables and attributes are missing among them.
-    pub left_out: Vec<Error>,
+    /// Why variables and attributes were skipped.
+    pub skipped: Vec<Error>,
 }
 
 /// A variable of the new store whose stored chunks become references.
@@ -72,7 +72,7 @@ struct Maker<'a> {
     /// The key of the dataset in its store, without a slash at its end.
     folder: &'a str,
     inline: u64,
-    left_out: Vec<Error>,
+    skipped: Vec<Error>,
     referenced: Vec<Referenced>,
     /// The variables whose values become inline.
     inlined: Vec<Pair>,
@@ -80,7 +80,7 @@ struct Maker<'a> {
 
 impl References {
     /// Makes the references of the dataset at a location. Strings, values of user-defined types, and what references cannot say are
-    /// inline, up to 16 MiB a variable; larger variables are left out.
+    /// inline, up to 16 MiB a variable; larger variables are skipped.
     ///
     /// # Errors
     /// Those of opening the dataset and of reading its chunk indexes; `NC_EBADNAME` for a group whose name a Zarr store cannot have.
@@ -105,19 +105,19 @@ impl References {
             url,
             folder,
             inline,
-            left_out: vec![],
+            skipped: vec![],
             referenced: vec![],
             inlined: vec![],
         };
-        maker.left_out.extend(file.lost());
+        maker.skipped.extend(file.lost());
         for group in maker.source.group_ids() {
-            maker.left_out.extend(maker.source.attrs(Owner::Group(group)).failure().cloned());
+            maker.skipped.extend(maker.source.attrs(Owner::Group(group)).failure().cloned());
         }
         for var in maker.source.var_ids() {
-            maker.left_out.extend(maker.source.attrs(Owner::Var(var)).failure().cloned());
+            maker.skipped.extend(maker.source.attrs(Owner::Var(var)).failure().cloned());
             let added = file.unreadable_data(var).map_or_else(|| maker.add(var), Err);
             if let Err(error) = added {
-                maker.left_out.push(error.at_path(maker.source.var_path(var)));
+                maker.skipped.push(error.at_path(maker.source.var_path(var)));
             }
         }
         maker.finish()
@@ -128,7 +128,7 @@ impl Maker<'_> {
     /// Adds a variable: as references if they can stand for it, else with its values inline.
     ///
     /// # Errors
-    /// The reason why the variable is left out.
+    /// The reason why the variable is skipped.
     fn add(&mut self, var: VarId) -> Result<()> {
         let why = match self.add_referenced(var) {
             Ok(()) => return Ok(()),
@@ -283,7 +283,7 @@ impl Maker<'_> {
         }
         to.close()?;
         insert_objects(&mut references, &*store, "")?;
-        Ok(MadeReferences { references, left_out: self.left_out })
+        Ok(MadeReferences { references, skipped: self.skipped })
     }
 }
 

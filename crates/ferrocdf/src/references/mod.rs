@@ -37,7 +37,7 @@ pub(crate) use store::{open, recognises};
 /// # file.add_variable::<f32>("level", &["time"])?.put_values(&[1.5f32; 500], ..)?;
 /// # file.close()?;
 /// let made = References::of(&Location::Path(path), &ReferenceOptions::default())?;
-/// assert!(made.left_out.is_empty());
+/// assert!(made.skipped.is_empty());
 /// let json = folder.path().join("tides.json");
 /// # let _ = std::fs::write(&json, made.references.to_json());
 /// assert_eq!(File::open(&json)?.variable("level")?.get_values::<f32, _>(..)?, [1.5; 500]);

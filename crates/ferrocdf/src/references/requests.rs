@@ -1,4 +1,4 @@
-//! From locations of chunks to references: small chunks are read and become inline, objects are asked whether they exist.
+//! From locations of chunks to references: small chunks are read and become inline, and requests to the store tell which objects exist.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::{Reference, past_end};
 
-/// Chunks that are asked for together.
+/// Most chunks that are requested together.
 const AT_ONCE: usize = 4096;
 
 /// Characters that need a percent escape in the path of a URL.
@@ -30,7 +30,7 @@ const NOT_OF_PATHS: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Where the chunks of a variable are, and what is made of them.
+/// The file or the store that holds the chunks of a variable, and the options for their references.
 pub(super) struct ChunkSource<'a> {
     /// The bytes of the file.
     pub(super) blob: &'a dyn Blob,
@@ -44,16 +44,17 @@ pub(super) struct ChunkSource<'a> {
     pub(super) inline: u64,
 }
 
-/// What becomes of a stored chunk.
+/// The form that a stored chunk has among the references.
 pub(super) enum Chunk {
-    /// A reference.
+    /// A reference to the encoded bytes of the chunk, or these bytes inline.
     Reference(Reference),
-    /// Its elements are decoded and written anew: it was stored without some of the filters, which references cannot say.
+    /// The decoded elements of the chunk, encoded anew: the chunk was stored without some of the filters, and references have no filter
+    /// mask.
     Decoded,
 }
 
 impl ChunkSource<'_> {
-    /// Returns what becomes of stored chunks. Chunks whose objects do not exist are left out.
+    /// Returns the form of each stored chunk. Chunks whose objects do not exist are missing in the result.
     ///
     /// # Errors
     /// `NC_ETRUNC` for a chunk outside the file; those of the file and the store.

@@ -59,8 +59,8 @@ fn content(file: &File) -> Vec<String> {
 }
 
 fn made(location: &Location, options: &ReferenceOptions) -> References {
-    let MadeReferences { references, left_out } = References::of(location, options).unwrap();
-    assert!(left_out.is_empty(), "{left_out:?}");
+    let MadeReferences { references, skipped } = References::of(location, options).unwrap();
+    assert!(skipped.is_empty(), "{skipped:?}");
     references
 }
 
@@ -138,7 +138,7 @@ fn records_of_classic_files_are_chunks() {
 }
 
 #[test]
-fn data_that_no_reference_can_stand_for_is_left_out_with_the_reason_if_it_is_large() {
+fn data_that_no_reference_can_stand_for_is_skipped_with_the_reason_if_it_is_large() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.nc");
     let file = ferrocdf::create(&path).unwrap();
@@ -150,11 +150,11 @@ fn data_that_no_reference_can_stand_for_is_left_out_with_the_reason_if_it_is_lar
         variable.chunks(&[100]).create().unwrap().put_values(&[1; 100], 0..100).unwrap();
     }
     file.close().unwrap();
-    let MadeReferences { references, left_out } =
+    let MadeReferences { references, skipped } =
         References::of(&Location::Path(path), &ReferenceOptions::default()).unwrap();
     assert!(matches!(references.get("small/0"), Some(Reference::Inline(_))));
     assert_eq!(references.get("large/.zarray"), None);
-    let said = left_out.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let said = skipped.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert!(matches!(&said[..], [one] if one.contains("/large: ") && one.contains("nbit")), "{said:?}");
 }
 
@@ -175,7 +175,7 @@ fn variable_shorter_than_its_dimension_becomes_inline_or_is_skipped_with_the_rea
     }
     file.close().unwrap();
     let made = References::of(&Location::Path(path), &ReferenceOptions::default()).unwrap();
-    let said = made.left_out.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let said = made.skipped.iter().map(ToString::to_string).collect::<Vec<_>>();
     let [said] = &said[..] else { panic!("{said:?}") };
     assert!(said.contains("/many: it is shorter than its dimensions"), "{said}");
     let json = folder.path().join("refs.json");
@@ -333,7 +333,7 @@ fn files_are_joined_along_a_dimension() {
     assert!(References::concat("time", &odd).is_ok(), "few values become inline");
     let parts = [part("a.nc", 0, 4), part("b.nc", 4, 2), part("c.nc", 6, 3)];
     let made = References::concat("time", &parts).unwrap();
-    assert!(made.left_out.is_empty());
+    assert!(made.skipped.is_empty());
     let json = folder.path().join("all.json");
     fs::write(&json, made.references.to_json()).unwrap();
     let file = File::open(&json).unwrap();
