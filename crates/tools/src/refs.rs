@@ -55,7 +55,7 @@ pub fn run(options: &RefsOptions) -> Result<u8> {
     let inputs: Vec<(Location, ReferenceOptions)> =
         options.inputs.iter().map(input).collect::<Result<_>>()?;
     let shown = inputs.first().map(|(location, _)| RemoteProgress::of(location, "reading"));
-    let MadeReferences { references, left_out } = match (&options.concat, &inputs[..]) {
+    let MadeReferences { references, skipped } = match (&options.concat, &inputs[..]) {
         (Some(dimension), inputs) => References::concat(dimension, inputs)?,
         (None, [(location, making)]) => References::of(location, making)?,
         (None, _) => {
@@ -76,10 +76,10 @@ pub fn run(options: &RefsOptions) -> Result<u8> {
             written.map_err(|error| Error::system(error, "standard output"))?;
         }
     }
-    for error in &left_out {
-        eprintln!("ferrocdf refs: left out: {}", says::once(error));
+    for error in &skipped {
+        eprintln!("ferrocdf refs: skipped: {}", says::once(error));
     }
-    Ok(u8::from(!left_out.is_empty()))
+    Ok(u8::from(!skipped.is_empty()))
 }
 
 /// Returns the last name of a location, without settings.

@@ -110,5 +110,5 @@ fn references_on_a_server_are_read_with_few_requests_and_by_fsspec() {
     }
     let there = Location::parse(format!("{}/filters.h5", server.url()).as_bytes()).unwrap();
     let made = References::of(&there, &ReferenceOptions::default()).unwrap();
-    assert!(made.left_out.is_empty(), "{:?}", made.left_out);
+    assert!(made.skipped.is_empty(), "{:?}", made.skipped);
 }
