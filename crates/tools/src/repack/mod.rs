@@ -139,9 +139,6 @@ fn check(file: &File, how: &RepackOptions) -> Result<()> {
 
 /// Tells what a file holds that a copy would not have, or not in the same form.
 fn more_than_netcdf(file: &File) -> Result<Option<String>> {
-    if let Some(object) = file.skipped().first() {
-        return Ok(Some(format!("the copy would lack what is no part of a netCDF file: {object}")));
-    }
     let Some(path) = file.path().to_str().filter(|path| Path::new(path).is_file()) else {
         return Ok(Some("only a file of this machine is replaced in one step".to_string()));
     };
@@ -157,6 +154,9 @@ fn more_than_netcdf(file: &File) -> Result<Option<String>> {
             let path = file.model().var_path(variable.id());
             return Ok(Some(format!("the data of {path} is in other files, and would be in the copy")));
         }
+    }
+    if let Some(object) = file.skipped().first() {
+        return Ok(Some(format!("the copy would lack what is no part of a netCDF file: {object}")));
     }
     let what = "no netCDF library wrote it: links and types of HDF5 may be others in the copy";
     Ok((!file.is_written_by_netcdf()).then(|| what.to_string()))
