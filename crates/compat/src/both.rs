@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt::{Debug, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW, Symbol};
@@ -301,8 +300,7 @@ pub fn build() -> PathBuf {
         "debug" => "dev",
         name => name,
     };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
+    let built = crate::cargo()
         .args(["build", "--quiet", "--package", "ferrocdf-libnetcdf", "--features", "tools"])
         .args(["--profile", profile, "--target-dir"])
         .arg(target)

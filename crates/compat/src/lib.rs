@@ -21,3 +21,18 @@ pub mod script;
 pub mod servers;
 
 pub use reference::{Reference, Transcript};
+
+use std::process::Command;
+
+/// Returns a command that runs the cargo which runs these tests, without the variables that it sets for the programs of a package: some build
+/// scripts (that of `ring`) run again where these are others, and a third of the workspace is built anew.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
+}

@@ -1,12 +1,10 @@
 //! What is built without the feature `remote`.
 
-use std::process::Command;
-
 use crate::{root, run};
 
 /// The crates that a package is built of.
 fn crates(package: &str, features: &[&str]) -> Vec<String> {
-    let mut cargo = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string()));
+    let mut cargo = ferrocdf_compat::cargo();
     cargo.args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
     let tree = run(cargo.args(["--package", package]).args(features).current_dir(root()));
     tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_string).collect()

@@ -12,8 +12,7 @@ pub fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
         let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("prefix");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut install = Command::new(cargo);
+        let mut install = ferrocdf_compat::cargo();
         install.current_dir(root()).args(["run", "--quiet", "--package", "ferrocdf-xtask", "--"]);
         run(install.args(["install", "--profile", "checked", "--prefix"]).arg(&prefix));
         prefix

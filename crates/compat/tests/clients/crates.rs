@@ -65,8 +65,7 @@ struct Results {
 fn test(source: &Path, targets: &[&str], files: &Path) -> Results {
     let prefix = folder("FERROCDF_PREFIX");
     let lib = prefix.join("lib");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let done = Command::new(cargo)
+    let done = ferrocdf_compat::cargo()
         .args(["test", "--locked", "--no-fail-fast", "--manifest-path"])
         .arg(source.join("Cargo.toml"))
         .arg("--target-dir")
