@@ -16,7 +16,7 @@ use crate::driver::StoredExtents;
 use crate::storage::{Arrangement, StorageInfo};
 use crate::{File, Variable};
 
-/// The block sizes, in bytes, of the readers whose costs are told.
+/// Block sizes in bytes. Costs are computed for a reader of each size.
 pub const BLOCK_SIZES: [u64; 2] = [8 << 20, 1 << 20];
 
 /// Where the bytes of a file lie. Positions count from its beginning.
@@ -240,7 +240,7 @@ impl ElementPlaces {
         }
     }
 
-    /// Ranges that hold all elements: of rows one, with what lies between them.
+    /// Returns the ranges that hold all elements. Rows are one range, with the gaps between them.
     fn ranges(&self) -> Vec<Range<u64>> {
         match self {
             ElementPlaces::Rows { begin, stride, row, rows, .. } => {
@@ -252,8 +252,8 @@ impl ElementPlaces {
     }
 }
 
-/// Returns the ranges of `count` pieces of `len` bytes, `stride` bytes from one to the next. Pieces that are at most `bridged` bytes
-/// apart, or more than a million, are one range with what lies between them.
+/// Returns the ranges of `count` pieces of `len` bytes, `stride` bytes from one to the next. The result is one
+/// range, with the gaps, if the gaps have at most `bridged` bytes or there are more than a million pieces.
 fn every(begin: u64, stride: u64, len: u64, count: u64, bridged: u64) -> Vec<Range<u64>> {
     /// More pieces are not listed.
     const LISTED: u64 = 1 << 20;
@@ -294,7 +294,7 @@ impl VariableLayout {
         };
         let (step, series) = match elements {
             ElementPlaces::Rows { begin, stride, row, rows, element } => {
-                // Blocks are larger than what is bridged, so each has a part of a piece or lies between two.
+                // Gaps shorter than the smallest block cost nothing: each block there has a part of a piece.
                 let least = BLOCK_SIZES.into_iter().min().unwrap_or_default();
                 let step = *begin..begin.saturating_add(*row);
                 (with_index(vec![step]), with_index(every(*begin, *stride, *element, *rows, least)))

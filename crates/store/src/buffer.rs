@@ -14,7 +14,7 @@ pub struct Buffer(Vec<u8>);
 /// The size of a memory page; larger ones are multiples.
 const PAGE: usize = 4096;
 
-/// Bytes for which memory is asked of the system without being ready for a refusal. Asking more carefully touches each page first.
+/// Up to this size allocations end the process if there is no memory. Larger ones return `None`, and cost more: each page is written once.
 const ALWAYS_THERE: usize = 32 << 20;
 
 /// True if the kernel copies `len` bytes slowly to a destination that lies `ahead` bytes further in its page than the source.

@@ -205,7 +205,7 @@ impl NcZarr {
         Self::open_in(store, path)
     }
 
-    /// Opens what lies at a path of a store.
+    /// Opens the group or array at a path of a store.
     ///
     /// # Errors
     /// Those of [`NcZarr::open`].

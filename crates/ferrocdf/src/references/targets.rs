@@ -136,7 +136,7 @@ fn file_of_this_machine() -> Error {
     Error::new(Code::EPERM, "it is a file of this machine, which references in a store must not name")
 }
 
-/// Returns what a request for a target costs, as its URL tells; references with a path are at a location.
+/// Returns the cost of a request for a target: by the scheme of its URL, or, for a path, by the location of the references.
 pub(super) fn cost(url: &str, location: &Location) -> Cost {
     match (Url::parse(url.as_bytes()), location) {
         (Some(url), _) if !url.is_file() => Cost::REMOTE,

@@ -43,8 +43,8 @@ pub struct ChunkCounts {
     pub decoded_bytes: u64,
 }
 
-/// What is told of an extent of elements: the coordinates of its chunk, counted in chunks, of which there are none without chunks; its
-/// position, and its length.
+/// A function that is called for each extent of elements, with the coordinates of its chunk (none for a dataset without chunks), its position
+/// and its length.
 pub(crate) type EachExtent<'a> = dyn FnMut(&[u64], u64, u64) -> Result<()> + 'a;
 
 /// A dataset.

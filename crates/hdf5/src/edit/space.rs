@@ -130,7 +130,7 @@ impl FileSpace {
         Ok(())
     }
 
-    /// Takes space for values of variable length: those of attributes, and once space is reserved for metadata those of elements.
+    /// Takes space for a global heap collection: among the elements once space is reserved for metadata, else among the metadata.
     pub fn take_collection(&mut self, len: u64) -> Result<Address> {
         if self.front > 0 { self.take(len) } else { self.take_meta(len) }
     }

@@ -24,12 +24,12 @@ pub enum Style {
     Json,
 }
 
-/// What is told beside what the file holds.
+/// Facts that `ferrocdf info` adds on request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InfoParts {
     /// The requests that it took to find out, if the file is remote.
     pub requests: bool,
-    /// Where the bytes of the file lie. As text it is told in place of what the file holds.
+    /// The layout of the file. The text then has the layout alone, JSON has it as one more member.
     pub layout: bool,
 }
 

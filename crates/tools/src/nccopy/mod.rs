@@ -231,7 +231,7 @@ fn copy(
     Ok(missing.map_or(Complete::All, Complete::Without))
 }
 
-/// Returns what tells one content of a file from another: its number, its size and the time of its last change.
+/// Returns the inode number, the size and the modification time of a file. They are other ones after a write.
 fn version(path: &Path) -> Result<(u64, u64, i64, i64)> {
     let about = std::fs::metadata(path).map_err(|error| Error::system(error, path.display()))?;
     Ok((about.ino(), about.len(), about.mtime(), about.mtime_nsec()))

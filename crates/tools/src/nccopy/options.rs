@@ -226,7 +226,7 @@ fn leading_integer(word: &[u8]) -> i64 {
 }
 
 /// A number with one of the decimal suffixes K, M, G, T, P.
-pub fn size_with_suffix(word: &OsStr) -> Option<usize> {
+fn size_with_suffix(word: &OsStr) -> Option<usize> {
     let word = word.to_str()?.trim_start();
     let end = word.find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(word.len());
     let number: f64 = if end == 0 { 0.0 } else { word[..end].parse().ok()? };

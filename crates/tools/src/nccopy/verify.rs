@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// What is told of a difference, and what makes it.
+    /// A part of the message about a difference, and the change that makes the difference.
     type Change<'a> = (&'a str, &'a dyn Fn(&FileMut));
 
     /// Makes a file in which `change` changes something before it is closed.
