@@ -5,7 +5,7 @@ use ferrocdf_bytes::{Code, Context, Error, Result};
 use ferrocdf_model::{Atomic, Attr, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::skipping_zeros;
 
-use crate::driver::{Shapeless, Skipped, Span};
+use crate::driver::{NewElements, Shapeless, Skipped, Span};
 use crate::elements::{as_stored, elements, put_rules, rules, with_number, zeros};
 use crate::file::State;
 use crate::variable_errors::in_variable;
@@ -192,12 +192,18 @@ impl FileMut {
             or_as_long(state, var, |state| {
                 grow(state, var, &shape)?;
                 let (model, writer) = state.writer()?;
-                let written = writer.write_values(model, var, selection, values);
+                let written = writer.write(model, var, selection, NewElements::Nested(values));
+                let written = written.and_then(|written| written.ok_or_else(|| no_nested_values(model, var)));
                 state.after_write(var, written)
             })
         });
         self.named(done.map_err(|error| in_variable(error, state.model(), var)))
     }
+}
+
+/// The error of a variable that takes no strings and no values of user-defined types.
+fn no_nested_values(model: &Model, var: VarId) -> Error {
+    Error::new(Code::EBADTYPE, format!("{} holds numbers or text", model.var_path(var)))
 }
 
 /// Fails with `NC_ENOTVAR` for an id that no variable has.
@@ -308,7 +314,8 @@ fn write_within(
 ) -> Result<RangeCheck> {
     grow(state, var, shape)?;
     let (model, writer) = state.writer()?;
-    if let Some(written) = writer.write(model, var, selection, input, skips_zeros).transpose() {
+    let elements = NewElements::Plain { input, skips_zeros };
+    if let Some(written) = writer.write(model, var, selection, elements).transpose() {
         return state.after_write(var, written);
     }
     state.write_in_place(var, Span::of(shape, selection), |model, array, blob| {

@@ -36,6 +36,11 @@ impl Container {
         }
     }
 
+    /// True if variables and groups that are committed keep their names: those of Zarr are part of the keys of chunks.
+    pub fn keeps_names(self) -> bool {
+        matches!(self, Container::ZarrV2 | Container::ZarrV3)
+    }
+
     /// Returns its number in the C interface, which `nc_inq_format_extended` gives (`NC_FORMATX_*`).
     pub fn number(self) -> i32 {
         match self {

@@ -17,7 +17,7 @@ use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId};
 
 use ferrocdf_store::{is_sparse, skipping_zeros};
 
-use crate::driver::Span;
+use crate::driver::{ChunkTarget, Span};
 use crate::file::State;
 use crate::tiles::{self, Tiles};
 use crate::variable_errors::in_variable;
@@ -210,11 +210,10 @@ fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     }
     let dims = target.model().var(to_var).dims.clone();
     dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
-    // The numbers of the source are not rounded as those of the target are.
-    if target.rounding(to_var)?.is_some() {
+    // The numbers of the source are not rounded as those of a target with a rounding are.
+    let Some(ChunkTarget { array: chunks, rounding: None }) = target.chunks_to_write(to_var)? else {
         return Ok(false);
-    }
-    let Some(chunks) = target.chunks_to_write(to_var)? else { return Ok(false) };
+    };
     let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |to_blob| {
         copy_chunks((blob, array), (to_blob, &chunks), progress)
     });

@@ -11,6 +11,7 @@ use ferrocdf_bytes::Result;
 use ferrocdf_model::{Chunking, Container, Model, Owner, StoredFill, Type, Values, VarId};
 
 use super::{Pair, are_numbers, lock_both};
+use crate::driver::ChunkTarget;
 use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
@@ -132,7 +133,7 @@ impl Gaps {
         let dims = target.model().var(to_var).dims.clone();
         dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
         let copy = match target.chunks_to_write(to_var)? {
-            Some(copy) => copy,
+            Some(ChunkTarget { array, .. }) => array,
             None if dims.iter().any(|&dim| target.model().dim(dim).unlimited) => return Ok(None),
             None => target.array(to_var)?.clone(),
         };

@@ -68,7 +68,9 @@ use ferrocdf_store::Blob;
 pub use inspect::{DataSources, Inspect, Shapeless, Skipped, StoredExtents, StoredSize};
 pub(crate) use probe::registered;
 pub use probe::{Candidate, Context, CreateFn, OpenFn, OpenMutFn, Probe, WriteProbe, register};
-pub use write::{Flush, Part, Remover, Resized, Rounding, Span, WriteDriver, Written};
+pub use write::{
+    ChunkTarget, Flush, NewElements, Part, Remover, Resized, Rounding, Span, WriteDriver, Written,
+};
 
 /// What a container does for a dataset that is read.
 pub trait Driver: Send + Sync {

@@ -1,7 +1,7 @@
 //! What a driver does for a dataset that is written.
 
 use ferrocdf_array::{Array, In, RangeCheck, Selection, ShortRun};
-use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_bytes::Result;
 use ferrocdf_model::{DimId, GroupId, Model, Quantize, TypeId, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
@@ -14,36 +14,14 @@ use crate::options::SpaceOptions;
 /// Required are the file's bytes, [`commit`](WriteDriver::commit), [`resize`](WriteDriver::resize) and
 /// [`write_in_place`](WriteDriver::write_in_place). The defaults are those of a format that writes all that it is given at once.
 pub trait WriteDriver: Driver {
-    /// Returns the bytes of the file, to be written.
+    /// Returns the bytes of the file, to be written; their [`BlobMut::sync`] waits until the disk has what was flushed.
     ///
     /// # Errors
     /// That of a write which left the file damaged: then nothing is written any more.
     fn blob_mut(&self) -> Result<&dyn BlobMut>;
 
-    /// Waits until the disk has what was flushed.
-    ///
-    /// # Errors
-    /// Those of the system.
-    fn sync(&self) -> Result<()> {
-        self.blob_mut()?.sync()
-    }
-
-    /// True if variables and groups that are committed keep their names.
-    fn keeps_names(&self) -> bool {
-        false
-    }
-
     /// Sets how commits take space from now on, in formats that leave a choice.
     fn set_space(&mut self, _space: &SpaceOptions) {}
-
-    /// Reserves space in front of the elements for the chunk indexes of these variables with as many chunks, in a new file whose definitions
-    /// are committed, in formats that put chunk indexes anywhere.
-    ///
-    /// # Errors
-    /// Those of a commit.
-    fn reserve_indexes(&mut self, _chunks: &[(VarId, u64)]) -> Result<()> {
-        Ok(())
-    }
 
     /// Ends define mode: makes the file say what `model` says instead of what `old` says.
     ///
@@ -55,15 +33,14 @@ pub trait WriteDriver: Driver {
     /// failed. Returns what became of the arrays on the dimension.
     fn resize(&mut self, dim: DimId, len: u64) -> Result<Resized>;
 
-    /// Writes at least one number or character to a variable whose dimensions are long enough. `None` leaves that to the engine
-    /// and [`WriteDriver::write_in_place`]. `skips_zeros` allows to leave out zeros where the file reads as zeros.
+    /// Writes at least one element to a variable whose dimensions are long enough. `None` leaves numbers and characters to the engine
+    /// and [`WriteDriver::write_in_place`]; of nested values it means that the format has none.
     fn write(
         &mut self,
         _model: &Model,
         _var: VarId,
         _selection: &Selection,
-        _input: In<'_>,
-        _skips_zeros: bool,
+        _elements: NewElements<'_>,
     ) -> Result<Option<Written>> {
         Ok(None)
     }
@@ -89,26 +66,9 @@ pub trait WriteDriver: Driver {
         None
     }
 
-    /// Writes nested values (strings, or values of a user-defined type) to a variable whose dimensions are long enough.
-    fn write_values(
-        &mut self,
-        model: &Model,
-        var: VarId,
-        _selection: &Selection,
-        _values: &Values,
-    ) -> Result<Written> {
-        Err(Error::new(Code::EBADTYPE, format!("{} holds numbers or text", model.var_path(var))))
-    }
-
     /// Returns the array of a chunked variable, to which the caller writes whole chunks; `None` if the variable is not chunked.
     /// The array that [`Driver::array`] gave before is out of date then.
-    fn chunks_to_write(&mut self, _model: &Model, _var: VarId) -> Result<Option<Array>> {
-        Ok(None)
-    }
-
-    /// Returns how the numbers of a variable are rounded before they are stored; `None` if they are stored unchanged. Chunks that the caller
-    /// writes to [`WriteDriver::chunks_to_write`] must have rounded numbers.
-    fn rounding(&mut self, _model: &Model, _var: VarId) -> Result<Option<Rounding>> {
+    fn chunks_to_write(&mut self, _model: &Model, _var: VarId) -> Result<Option<ChunkTarget>> {
         Ok(None)
     }
 
@@ -124,7 +84,7 @@ pub trait WriteDriver: Driver {
     }
 
     /// Brings what is pending to the file.
-    fn flush(&mut self, _model: &Model, _extent: Flush) -> Result<()> {
+    fn flush(&mut self, _model: &Model, _extent: Flush<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -195,11 +155,15 @@ impl Span {
 
 /// What [`WriteDriver::flush`] brings to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flush {
+pub enum Flush<'a> {
     /// Definitions, if enough of them are pending to be worth it: more will follow.
     DueDefinitions,
     /// Definitions.
-    Definitions,
+    Definitions {
+        /// The number of chunks that each of these variables is going to have: in a new file, space for their chunk indexes is reserved behind
+        /// the definitions. Formats whose chunk indexes have a place of their own ignore it.
+        chunks: &'a [(VarId, u64)],
+    },
     /// All: definitions, data, fill values, lengths.
     All,
 }
@@ -211,6 +175,29 @@ pub enum Resized {
     InPlace,
     /// They are other ones: [`Driver::array`] has to be asked again.
     Relocated,
+}
+
+/// What [`WriteDriver::write`] writes.
+#[derive(Clone, Copy)]
+pub enum NewElements<'a> {
+    /// Numbers or characters.
+    Plain {
+        /// The elements in the memory of the caller.
+        input: In<'a>,
+        /// True if zeros may be left out where the file reads as zeros.
+        skips_zeros: bool,
+    },
+    /// Strings, or values of a user-defined type.
+    Nested(&'a Values),
+}
+
+/// A chunked variable to which a caller writes whole chunks.
+#[derive(Debug)]
+pub struct ChunkTarget {
+    /// Its array.
+    pub array: Array,
+    /// How the numbers in the chunks must have been rounded; `None` if they are stored unchanged.
+    pub rounding: Option<Rounding>,
 }
 
 /// The result of a write.

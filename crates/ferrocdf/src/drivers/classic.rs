@@ -86,10 +86,10 @@ impl WriteDriver for ClassicFile {
         self.finish(model, var)
     }
 
-    fn flush(&mut self, model: &Model, extent: Flush) -> Result<()> {
+    fn flush(&mut self, model: &Model, extent: Flush<'_>) -> Result<()> {
         match extent {
             Flush::DueDefinitions => Ok(()),
-            Flush::Definitions => self.flush_definitions(),
+            Flush::Definitions { .. } => self.flush_definitions(),
             Flush::All => self.flush(model),
         }
     }
@@ -116,7 +116,7 @@ mod tests {
         let old = model.clone();
         model.put_attr(Owner::Group(GroupId::ROOT), "long", Values::Char(vec![b'x'; 10_000])).unwrap();
         driver.commit(&old, &model).unwrap();
-        driver.flush(&model, Flush::Definitions).unwrap();
+        driver.flush(&model, Flush::Definitions { chunks: &[] }).unwrap();
         let events = blob.events();
         let replaced = events.iter().rposition(|event| matches!(event, Event::Replace(_)));
         let flushed = events.iter().rposition(|event| *event == Event::Barrier);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_classic::Alignment;
 use ferrocdf_model::{Atomic, Container, DimId, Model, Type, VarId};
+use ferrocdf_store::BlobMut;
 
 use super::{FileMut, WriteTarget};
 use crate::driver::{Flush, Part};
@@ -22,11 +23,10 @@ impl FileMut {
             let known_ids = state.check_ids();
             self.file.named(known_ids)?;
         }
-        let keeps_names = state.opened.writer().is_ok_and(|writer| writer.keeps_names());
         let draft = Arc::make_mut(state.draft.get_or_insert_with(|| state.model.clone()));
         let known = draft.vars().len();
         let mut result = change(draft);
-        if keeps_names {
+        if state.model.format().container().keeps_names() {
             result = undo_renames(&state.model, draft).and(result);
         }
         if state.no_fill {
@@ -72,7 +72,7 @@ impl FileMut {
     /// Fails with `NC_EVARSIZE`, before anything is written, if the format cannot hold a variable.
     pub fn commit(&self) -> Result<()> {
         let mut state = self.file.write_state();
-        let done = state.commit().and_then(|()| state.flush(Flush::Definitions));
+        let done = state.commit().and_then(|()| state.flush(Flush::Definitions { chunks: &[] }));
         self.file.named(done)
     }
 
@@ -86,7 +86,7 @@ impl FileMut {
     /// Those of [`FileMut::commit`].
     pub fn reserve_indexes(&self, chunks: &[(VarId, u64)]) -> Result<()> {
         let mut state = self.file.write_state();
-        let done = state.commit().and_then(|()| state.reserve_indexes(chunks));
+        let done = state.commit().and_then(|()| state.flush(Flush::Definitions { chunks }));
         self.file.named(done)
     }
 
@@ -95,7 +95,7 @@ impl FileMut {
         let mut state = self.file.write_state();
         let usual = state.space;
         state.set_space(&SpaceOptions { classic: *alignment, ..usual });
-        let done = state.commit().and_then(|()| state.flush(Flush::Definitions));
+        let done = state.commit().and_then(|()| state.flush(Flush::Definitions { chunks: &[] }));
         state.set_space(&usual);
         self.file.named(done)
     }
@@ -231,7 +231,7 @@ impl FileMut {
 
     /// Waits until the disk, or the store of the object, has all that was written.
     fn sync_blob(&self) -> Result<()> {
-        self.file.named(self.file.read_state().opened.writer()?.sync())
+        self.file.named(self.file.read_state().blob_mut().and_then(BlobMut::sync))
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {

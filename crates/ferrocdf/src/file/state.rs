@@ -9,7 +9,7 @@ use ferrocdf_model::{Chunking, DimId, Model, Type, VarId};
 use ferrocdf_store::{Blob, BlobMut, ChangeToken};
 
 use crate::driver::{
-    Driver, Flush, LocatedArray, Opened, Part, Resized, Rounding, Span, WriteDriver, Written,
+    ChunkTarget, Driver, Flush, LocatedArray, Opened, Part, Resized, Span, WriteDriver, Written,
 };
 use crate::options::{CreateOptions, OpenOptions, SpaceOptions};
 use crate::variable_errors::in_variable;
@@ -207,13 +207,8 @@ impl State {
         }
     }
 
-    /// Reserves space for chunk indexes.
-    pub(super) fn reserve_indexes(&mut self, chunks: &[(VarId, u64)]) -> Result<()> {
-        self.opened.writer_mut()?.reserve_indexes(chunks)
-    }
-
     /// Brings pending changes to the file.
-    pub(super) fn flush(&mut self, extent: Flush) -> Result<()> {
+    pub(super) fn flush(&mut self, extent: Flush<'_>) -> Result<()> {
         self.opened.writer_mut()?.flush(&self.model, extent)
     }
 
@@ -362,20 +357,14 @@ impl State {
         written.map(|written| written.range_check)
     }
 
-    /// Returns the array of a chunked variable, to which the caller writes chunks; see [`WriteDriver::chunks_to_write`].
-    pub(crate) fn chunks_to_write(&mut self, var: VarId) -> Result<Option<Array>> {
+    /// Returns a chunked variable, to which the caller writes chunks; see [`WriteDriver::chunks_to_write`].
+    pub(crate) fn chunks_to_write(&mut self, var: VarId) -> Result<Option<ChunkTarget>> {
         let (model, writer) = self.writer()?;
         let chunks = writer.chunks_to_write(model, var)?;
         if chunks.is_some() {
             self.forget_array(var);
         }
         Ok(chunks)
-    }
-
-    /// Returns how the numbers of a variable are rounded; see [`WriteDriver::rounding`].
-    pub(crate) fn rounding(&mut self, var: VarId) -> Result<Option<Rounding>> {
-        let (model, writer) = self.writer()?;
-        writer.rounding(model, var)
     }
 
     /// Forgets the array of a variable: it is another one now.

@@ -12,6 +12,7 @@ mod encode;
 mod form;
 mod json_values;
 mod keys;
+mod no_bytes;
 mod place;
 mod type_definitions;
 mod types;
@@ -30,7 +31,7 @@ use ferrocdf_hdf5::ChunkCounts;
 use ferrocdf_model::{
     Atomic, Attr, Class, Container, DataModel, Format, Model, Name, Owner, Type, Values, VarId,
 };
-use ferrocdf_store::{Blob, MemoryBlob, Store, Version as ObjectVersion, ZipStore};
+use ferrocdf_store::{Blob, Store, Version as ObjectVersion, ZipStore};
 use ferrocdf_zarr::{ArrayMetadata, DataType, Elements, FillValue, Hierarchy, Json, Members, Version};
 
 use crate::driver::{Context, Driver, Inspect, LocatedArray, Skipped, StoredSize};
@@ -38,6 +39,7 @@ use crate::location::Location;
 use crate::plugins;
 pub use codec_texts::{can_have_codec, define_codecs};
 pub(crate) use keys::ARRAY_DIMENSIONS;
+use no_bytes::NoBytes;
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, no_store_to_replace, remove_zarr_store};
 pub(crate) use write::{NcZarrWriter, planned_metadata};
@@ -50,8 +52,7 @@ pub(crate) struct NcZarr {
     store: Arc<dyn Store>,
     path: String,
     codecs: Codecs,
-    /// No file has bytes of its own: all are in objects of the store.
-    no_bytes: MemoryBlob,
+    no_bytes: NoBytes,
     content: Content,
     /// What reads the variables that are no arrays of numbers: it keeps decoded chunks and the indexes of shards.
     readers: Mutex<HashMap<VarId, Arc<Reader>>>,
@@ -216,7 +217,7 @@ impl NcZarr {
     }
 
     fn of(store: Arc<dyn Store>, path: String, codecs: Codecs, content: Content) -> NcZarr {
-        let (no_bytes, readers) = (MemoryBlob::default(), Mutex::default());
+        let (no_bytes, readers) = (NoBytes(store.clone()), Mutex::default());
         NcZarr { store, path, codecs, no_bytes, content, readers }
     }
 

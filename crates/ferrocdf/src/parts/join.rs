@@ -16,8 +16,9 @@ use super::format::{PartChunk, PartVariable};
 use super::merged::{MergedIndex, PartsBlob};
 use super::source;
 use super::table::ChunkTable;
-use super::writer::{encoded_array, is_plain, read_plan, storage_text};
+use super::writer::{encoded_chunks, is_plain, read_plan, storage_text};
 use crate::data::grow;
+use crate::driver::ChunkTarget;
 use crate::file::State;
 use crate::variable_errors::in_variable;
 use crate::{FileMut, Location};
@@ -155,7 +156,7 @@ fn copy_variable(state: &mut State, blob: &PartsBlob, var: VarId, merged: Merged
     if table.0.is_empty() {
         return Ok(());
     }
-    let Some((to, chunks)) = encoded_array(state, var)? else {
+    let Some((ChunkTarget { array: to, .. }, chunks)) = encoded_chunks(state, var)? else {
         return Err(Error::new(
             Code::EINVAL,
             "the variable has no chunks in the plan: the parts were made for another one",

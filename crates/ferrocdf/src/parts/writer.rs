@@ -13,7 +13,7 @@ use super::format::{PartChunk, PartIndex, PartVariable};
 use super::region;
 use super::store::{PartBytes, PartStore};
 use crate::data::{check_write, grow, quoted_dim_name};
-use crate::driver::Rounding;
+use crate::driver::{ChunkTarget, Rounding};
 use crate::elements::{as_stored, put_rules};
 use crate::file::State;
 use crate::variable_errors::in_variable;
@@ -147,9 +147,8 @@ impl PartWriter {
         };
         region::check(region, &shape, chunk, |dim| quoted_dim_name(model, var, dim))?;
         grow(&mut state, var, &shape)?;
-        let rounding = state.rounding(var)?;
-        let (array, chunks) = encoded_array(&mut state, var)?.ok_or_else(unchunked)?;
-        Ok(Some(RegionTarget { array, chunks, shape, rounding }))
+        let (target, chunks) = encoded_chunks(&mut state, var)?.ok_or_else(unchunked)?;
+        Ok(Some(RegionTarget { array: target.array, chunks, shape, rounding: target.rounding }))
     }
 
     /// Notes that a variable needs a shape. Returns the store of its chunks.
@@ -199,14 +198,14 @@ struct RegionTarget {
     rounding: Option<Rounding>,
 }
 
-/// Returns the array of a variable that is stored in chunks of numbers or text, at its present length; `None` for other variables.
-pub(super) fn encoded_array(state: &mut State, var: VarId) -> Result<Option<(Array, Chunks)>> {
-    let Some(array) = state.chunks_to_write(var)?.filter(|array| array.decoder.is_none()) else {
+/// Returns a variable that is stored in chunks of numbers or text, at its present length; `None` for other variables.
+pub(super) fn encoded_chunks(state: &mut State, var: VarId) -> Result<Option<(ChunkTarget, Chunks)>> {
+    let Some(target) = state.chunks_to_write(var)?.filter(|target| target.array.decoder.is_none()) else {
         return Ok(None);
     };
-    let Layout::Chunked(chunks) = &array.layout else { return Ok(None) };
+    let Layout::Chunked(chunks) = &target.array.layout else { return Ok(None) };
     let chunks = chunks.clone();
-    Ok(Some((array, chunks)))
+    Ok(Some((target, chunks)))
 }
 
 /// True if the elements of a variable are numbers or text of fixed size.

@@ -10,7 +10,7 @@ use ferrocdf_store::{MemoryBlob, skipping_zeros};
 
 use super::values::{Encoder, places};
 use super::{Edited, trees, written};
-use crate::driver::{Rounding, Span, Written};
+use crate::driver::{ChunkTarget, Rounding, Span, Written};
 use crate::elements::{as_stored, elements, zeros};
 use crate::quantize;
 
@@ -125,16 +125,16 @@ impl Edited {
     }
 
     /// Returns how the numbers of a variable are rounded.
-    pub(super) fn rounding(&mut self, model: &Model, var: VarId) -> Result<Option<Rounding>> {
+    fn rounding(&mut self, model: &Model, var: VarId) -> Result<Option<Rounding>> {
         let facts = self.facts(var)?;
         let Some(quantize) = facts.quantize else { return Ok(None) };
         let fill = trees::fill_bytes(&facts.datatype, facts.fill.as_deref(), model, var)?;
         Ok(Some(Rounding { quantize, fill }))
     }
 
-    /// Extends a chunked variable to the length of its dimensions, and returns its array; `None` if chunks of another
+    /// Extends a chunked variable to the length of its dimensions, and returns it; `None` if chunks of another
     /// variable cannot be copied to it.
-    pub(super) fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+    pub(super) fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<ChunkTarget>> {
         let node = self.node(var)?;
         let shape = model.shape(var);
         if shape.is_empty() || shape.contains(&0) {
@@ -146,7 +146,7 @@ impl Edited {
         let _longer = self.reach(model, var, node, &Selection::all(&shape))?;
         let array = self.editor.array(node)?.array;
         self.written.insert(var, array.clone());
-        Ok(Some(array))
+        Ok(Some(ChunkTarget { array, rounding: self.rounding(model, var)? }))
     }
 
     /// Changes elements of compact storage, in the header of a dataset.

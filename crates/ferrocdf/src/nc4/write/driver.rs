@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use ferrocdf_array::{Array, In, RangeCheck, Selection};
+use ferrocdf_array::{RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Attr, DimId, Model, Owner, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::{Nc4Writer, Removed};
 use crate::driver::{
-    Driver, Flush, Inspect, LocatedArray, Part, Remover, Resized, Rounding, Skipped, Span, StoredSize,
-    WriteDriver, Written,
+    ChunkTarget, Driver, Flush, Inspect, LocatedArray, NewElements, Part, Remover, Resized, Skipped, Span,
+    StoredSize, WriteDriver, Written,
 };
 use crate::nc4::{NamedBlob, WholeArray, decode, has_signs_of_netcdf, hidden, padded, stored_size, trees};
 use crate::options::SpaceOptions;
@@ -106,14 +106,6 @@ impl WriteDriver for Nc4Writer {
         self.held_mut().editor.set_space(alignment, space.meta_block);
     }
 
-    fn reserve_indexes(&mut self, chunks: &[(VarId, u64)]) -> Result<()> {
-        let held = self.held_mut();
-        held.flush()?;
-        let nodes = chunks.iter().map(|&(var, count)| Ok((held.node(var)?, count)));
-        let nodes = nodes.collect::<Result<Vec<_>>>()?;
-        held.editor.reserve_indexes(&nodes)
-    }
-
     fn commit(&mut self, old: &Model, model: &Model) -> Result<()> {
         let held = self.held_mut();
         held.ready()?;
@@ -130,12 +122,17 @@ impl WriteDriver for Nc4Writer {
         model: &Model,
         var: VarId,
         selection: &Selection,
-        input: In<'_>,
-        skips_zeros: bool,
+        elements: NewElements<'_>,
     ) -> Result<Option<Written>> {
         let held = self.held_mut();
         held.ready()?;
-        held.write(model, var, selection, input, skips_zeros).map(Some)
+        let written = match elements {
+            NewElements::Plain { input, skips_zeros } => {
+                held.write(model, var, selection, input, skips_zeros)
+            }
+            NewElements::Nested(values) => held.write_values(model, var, selection, values),
+        };
+        written.map(Some)
     }
 
     fn write_in_place(
@@ -149,34 +146,24 @@ impl WriteDriver for Nc4Writer {
         write(&*self.blob)
     }
 
-    fn write_values(
-        &mut self,
-        model: &Model,
-        var: VarId,
-        selection: &Selection,
-        values: &Values,
-    ) -> Result<Written> {
-        let held = self.held_mut();
-        held.ready()?;
-        held.write_values(model, var, selection, values)
-    }
-
-    fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+    fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<ChunkTarget>> {
         let held = self.held_mut();
         held.ready()?;
         held.chunks_to_write(model, var)
     }
 
-    fn rounding(&mut self, model: &Model, var: VarId) -> Result<Option<Rounding>> {
-        self.held_mut().rounding(model, var)
-    }
-
-    fn flush(&mut self, _model: &Model, extent: Flush) -> Result<()> {
+    fn flush(&mut self, _model: &Model, extent: Flush<'_>) -> Result<()> {
         let held = self.held_mut();
         let all = held.groups.len() + held.types.len() + held.dims.len() + held.vars.len();
         match extent {
             Flush::DueDefinitions if held.steps.saturating_mul(PENDING_SHARE) < all => Ok(()),
-            _ => held.flush(),
+            Flush::Definitions { chunks } if !chunks.is_empty() => {
+                held.flush()?;
+                let nodes = chunks.iter().map(|&(var, count)| Ok((held.node(var)?, count)));
+                let nodes = nodes.collect::<Result<Vec<_>>>()?;
+                held.editor.reserve_indexes(&nodes)
+            }
+            Flush::DueDefinitions | Flush::Definitions { .. } | Flush::All => held.flush(),
         }
     }
 

@@ -2,14 +2,15 @@
 
 use std::sync::PoisonError;
 
-use ferrocdf_array::{Array, In, Layout, RangeCheck, Selection};
+use ferrocdf_array::{Array, Layout, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, ErrorKind, Result};
 use ferrocdf_model::{Attr, DimId, Model, Owner, Type, Values, VarId};
 use ferrocdf_store::{Blob, BlobMut};
 
 use super::{Data, NcZarrWriter, data};
 use crate::driver::{
-    Driver, Flush, Inspect, LocatedArray, Resized, Skipped, Span, StoredSize, WriteDriver, Written,
+    ChunkTarget, Driver, Flush, Inspect, LocatedArray, NewElements, Resized, Skipped, Span, StoredSize,
+    WriteDriver, Written,
 };
 use crate::nczarr::{NcZarr, base_of_enum, codec_texts, for_engine, of_variable, values};
 use crate::variable_errors::in_variable;
@@ -129,15 +130,6 @@ impl WriteDriver for NcZarrWriter {
         Ok(&self.reader.no_bytes)
     }
 
-    fn sync(&self) -> Result<()> {
-        self.reader.store.sync()
-    }
-
-    fn keeps_names(&self) -> bool {
-        // They are part of the keys of chunks.
-        true
-    }
-
     fn remove_new(&mut self) -> Result<bool> {
         self.remove_documents()
     }
@@ -156,10 +148,12 @@ impl WriteDriver for NcZarrWriter {
         model: &Model,
         var: VarId,
         selection: &Selection,
-        input: In<'_>,
-        _skips_zeros: bool,
+        elements: NewElements<'_>,
     ) -> Result<Option<Written>> {
-        self.write_rounded(model, var, selection, input)
+        match elements {
+            NewElements::Plain { input, .. } => self.write_rounded(model, var, selection, input),
+            NewElements::Nested(values) => self.write_each(model, var, selection, values).map(Some),
+        }
     }
 
     fn write_in_place(
@@ -172,17 +166,7 @@ impl WriteDriver for NcZarrWriter {
         write(&self.reader.no_bytes)
     }
 
-    fn write_values(
-        &mut self,
-        model: &Model,
-        var: VarId,
-        selection: &Selection,
-        values: &Values,
-    ) -> Result<Written> {
-        self.write_each(model, var, selection, values)
-    }
-
-    fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<Array>> {
+    fn chunks_to_write(&mut self, model: &Model, var: VarId) -> Result<Option<ChunkTarget>> {
         let node = &self.variables[var.index()];
         // Numbers that are rounded are written one by one; shards are made of their elements.
         if node.quantize.is_some()
@@ -193,14 +177,14 @@ impl WriteDriver for NcZarrWriter {
             return Ok(None);
         }
         let array = self.current_array(model, var)?;
-        Ok(Some(array)
-            .filter(|array| matches!(array.layout, Layout::Chunked(_)) && !array.shape.contains(&0)))
+        let has_chunks = matches!(array.layout, Layout::Chunked(_)) && !array.shape.contains(&0);
+        Ok(has_chunks.then_some(ChunkTarget { array, rounding: None }))
     }
 
-    fn flush(&mut self, model: &Model, extent: Flush) -> Result<()> {
+    fn flush(&mut self, model: &Model, extent: Flush<'_>) -> Result<()> {
         let stored = match extent {
             Flush::DueDefinitions => return Ok(()),
-            Flush::Definitions => Ok(()),
+            Flush::Definitions { .. } => Ok(()),
             Flush::All => self.flush_data(model),
         };
         // A conflict with another writer is no reason to keep all else from being stored.
