@@ -86,7 +86,7 @@ pub use pool::{get as pool, map_parallel, map_within_budget};
 pub use read::read;
 pub use rules::{ConversionRules, RangeCheck};
 pub use selection::{Index, Selection};
-pub use settings::{InUse, configure};
+pub use settings::{InUse, configure, threads};
 pub use short_run::ShortRun;
 pub use unwritten::{Coverage, coverage, has_unwritten, unwritten_value};
 pub use write::{fill, write};

@@ -44,9 +44,12 @@ fn set_both(threads: Wish<'_>, cache: Wish<'_>) -> Result<(), InUse> {
     Ok(())
 }
 
-/// Returns the number of threads for large requests; by default that of the cores that this process may run on.
-#[cfg(feature = "threads")]
-pub(crate) fn threads() -> usize {
+/// Returns the number of threads for large requests; by default that of the cores that this process may run on, and 1 where the library was
+/// built without threads. It stays the same from now on.
+pub fn threads() -> usize {
+    if cfg!(not(feature = "threads")) {
+        return 1;
+    }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     get(&THREADS, || environment("FERROCDF_THREADS").unwrap_or_else(cores))
 }

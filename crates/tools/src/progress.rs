@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::sync::LazyLock;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use ferrocdf::Location;
-use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{BinaryBytes, HumanDuration, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 /// Work that takes less time than this is over before a bar could be read.
 const SHOWN_AFTER: Duration = Duration::from_millis(500);
@@ -17,6 +18,9 @@ const RATE_AFTER: Duration = Duration::from_secs(2);
 
 /// Time between two looks at the traffic of a remote dataset.
 const LOOKS: Duration = Duration::from_millis(100);
+
+/// The bars of all threads, each on a line of its own.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
 /// A bar on standard error, shown only if that is a terminal and the work takes long.
 pub struct Progress {
@@ -39,7 +43,7 @@ impl Progress {
         if self.bar.is_none() && self.started.elapsed() >= SHOWN_AFTER && std::io::stderr().is_terminal() {
             let shown = "{msg} {wide_bar} {bytes}/{total_bytes} {rate} {left}";
             let bar = ProgressBar::new(self.total).with_message(self.what).with_style(style(shown));
-            self.bar = Some(bar.with_elapsed(self.started.elapsed()));
+            self.bar = Some(BARS.add(bar.with_elapsed(self.started.elapsed())));
         }
         if let Some(bar) = &self.bar {
             bar.set_position(self.done);

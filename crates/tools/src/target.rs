@@ -22,7 +22,7 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::input::location;
 use crate::kinds::is_zarr;
 use crate::progress::RemoteProgress;
-use crate::temporary::{self, remove_at, remove_leftovers};
+use crate::temporary::{self, remove_at, remove_leftovers_once};
 
 /// The target of a tool, and the file that is written for it.
 pub struct Target {
@@ -98,10 +98,7 @@ impl Target {
         options.zarr = place.zarr_options(options.zarr);
         match &*place.resolved()? {
             _ if !options.zarr.zip => Self::new_store(given),
-            Location::Path(path) => {
-                remove_leftovers(folder_of(path));
-                Self::new(path)
-            }
+            Location::Path(path) => Self::new(path),
             _ => Self::new(given),
         }
     }
@@ -128,7 +125,6 @@ impl Target {
         if has_others {
             return Err(ferrocdf::no_store_to_replace().at(given.display()));
         }
-        remove_leftovers(folder_of(&path));
         let temporary = make_temporary(&path, None).map_err(failed)?;
         Ok(Target::of(given, temporary, Way::Folder(path), None))
     }
@@ -330,10 +326,12 @@ fn far_temporary() -> Result<PathBuf> {
     make_temporary(&folder.join("target"), None).map_err(|error| Error::system(error, folder.display()))
 }
 
-/// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now. The process uses each
-/// name once: a name that is free again after a rename may still be removed by the thread that renamed it.
+/// Makes an empty file beside `target`, with the owner and the access rights of the file that is there now, and removes those of processes
+/// that were killed. The process uses each name once: a name that is free again after a rename may still be removed by the thread that
+/// renamed it.
 fn make_temporary(target: &Path, present: Option<&FileBlob>) -> io::Result<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
+    remove_leftovers_once(folder_of(target));
     let mut files = temporary_files();
     loop {
         let number = NEXT.fetch_add(1, Relaxed);

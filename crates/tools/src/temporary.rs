@@ -8,9 +8,9 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 const PREFIX: &str = ".ferrocdf-";
 
@@ -48,8 +48,18 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
+/// Calls [`remove_leftovers`], unless this folder was the last one: a process that makes many files in a folder looks at it once.
+pub(crate) fn remove_leftovers_once(folder: &Path) {
+    static LAST: Mutex<Option<PathBuf>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.as_deref() != Some(folder) {
+        remove_leftovers(folder);
+        *last = Some(folder.to_path_buf());
+    }
+}
+
 /// Removes what tools of this user that do not live any more left in a folder.
-pub(crate) fn remove_leftovers(folder: &Path) {
+fn remove_leftovers(folder: &Path) {
     let (Some(this), Ok(user)) = (Maker::this(), fs::metadata("/proc/self")) else { return };
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

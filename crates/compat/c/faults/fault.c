@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static enum fault_kind kind;
 /* Whether removals fail too. Not those of preloaded programs: nobody could remove what such a program leaves. */
 static int removals_fail = 1;
 
-static const char *const NAMES[] = {"eio", "enospc", "eintr", "short", "zero", "full"};
+static const char *const NAMES[] = {"eio", "enospc", "eintr", "short", "zero", "full", "kill"};
 
 enum fault_kind fault_named(const char *name)
 {
@@ -70,6 +71,8 @@ static int strikes(void)
     long number = passed++;
     if (first < 0 || number < first || left <= 0)
         return 0;
+    if (kind == KILL)
+        raise(SIGKILL);
     left--;
     return 1;
 }

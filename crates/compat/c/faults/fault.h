@@ -1,8 +1,9 @@
 #ifndef FAULT_H
 #define FAULT_H
 
-/* What a request that fails answers. SHORT_ writes half, ZERO nothing; both say so. FULL lets no file grow. */
-enum fault_kind { EIO_, ENOSPC_, EINTR_, SHORT_, ZERO, FULL };
+/* What a request that fails answers. SHORT_ writes half, ZERO nothing; both say so. FULL lets no file grow. KILL ends the process before
+ * the request. */
+enum fault_kind { EIO_, ENOSPC_, EINTR_, SHORT_, ZERO, FULL, KILL };
 
 enum fault_kind fault_named(const char *name);
 

@@ -1,6 +1,7 @@
-//! `nccopy`, `ncgen` and a program that brings a file from memory to the disk, whose requests fail: they leave the whole
-//! file, or what was there before and nothing else.
+//! `nccopy`, `ncgen`, `ferrocdf repack` and a program that brings a file from memory to the disk, whose requests fail or which are killed at
+//! a request: they leave the whole file, or what was there before and nothing else.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -9,12 +10,23 @@ use crate::{folder, named, number, shim};
 /// One in how many cases a run takes.
 const SHARE: u64 = 12;
 
-/// What fails, and how often: see `c/faults/fault.h`.
+/// What fails, and how often: see `c/faults/fault.h`. A process is also killed at each request, once.
 const KINDS: [&str; 6] = ["eio", "enospc", "eintr", "short", "zero", "full"];
 const TIMES: [i64; 3] = [1, 10, -1];
+const KILL: &str = "kill";
+const SIGKILL: i32 = 9;
 
-/// What stands at the target before.
+/// What the names of temporary files begin with. The next run in the folder removes those of processes that were killed.
+const TEMPORARY: &str = ".ferrocdf-";
+
+/// What stands at the target before. A file that is repacked in its place is [`INPUT`].
 const OLD: &[u8] = b"what was there before";
+
+/// The netCDF-4 file that all runs but those of `ncgen` read.
+const INPUT: &str = "IN.nc";
+
+/// The option with which the target is the input.
+const IN_PLACE: &str = "--in-place";
 
 /// Runs of the tools; `IN` stands for the input, `OUT` for the target, `ZIP` for the target as a Zarr store in a zip file.
 const RUNS: &[(&str, &[&str])] = &[
@@ -28,6 +40,9 @@ const RUNS: &[(&str, &[&str])] = &[
     ("ncgen", &["-5", "-x", "-o", "OUT", "IN.cdl"]),
     ("ncgen", &["-4", "-o", "OUT", "IN.cdl"]),
     ("ncgen", &["-7", "-o", "OUT", "IN.cdl"]),
+    ("ferrocdf", &["repack", "--cloud", "--verify", "IN.nc", "OUT"]),
+    ("ferrocdf", &["repack", "--cloud=cmip7", "IN.nc", "OUT"]),
+    ("ferrocdf", &["repack", "--cloud=cmip7", IN_PLACE, "OUT"]),
 ];
 
 /// A text with records, fixed variables and attributes.
@@ -87,14 +102,19 @@ impl Place {
         command
     }
 
-    /// Runs a tool with a fault, on a target that is there before or is not.
-    fn run(&self, (name, args): (&str, &[&str]), fault: &str, is_there: bool) -> Output {
+    /// Runs a tool, on a target with these bytes before or on none.
+    fn run(
+        &self,
+        (name, args): (&str, &[&str]),
+        old: Option<&[u8]>,
+        (variable, value): (&str, &str),
+    ) -> Output {
         let _ = std::fs::remove_file(self.target());
-        if is_there {
-            std::fs::write(self.target(), OLD).expect("its own folder");
+        if let Some(old) = old {
+            std::fs::write(self.target(), old).expect("its own folder");
         }
         let mut tool = self.tool(name, args);
-        tool.env("LD_PRELOAD", &self.shim).env("FAULT", fault);
+        tool.env("LD_PRELOAD", &self.shim).env(variable, value);
         tool.output().expect("it is installed")
     }
 
@@ -104,8 +124,15 @@ impl Place {
         entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
     }
 
-    /// What is wrong after a run that should leave `whole`, or `OLD` if that was there.
-    fn wrong(&self, output: &Output, whole: &[u8], must_succeed: bool, is_there: bool) -> Option<String> {
+    /// What is wrong after a run that should leave `whole`, or `old`. A file that is repacked in its place is whole too if only the system
+    /// did not say that the disk has its name.
+    fn wrong(
+        &self,
+        output: &Output,
+        whole: &[u8],
+        must_succeed: bool,
+        (old, is_in_place): (Option<&[u8]>, bool),
+    ) -> Option<String> {
         let said = String::from_utf8_lossy(&output.stderr);
         let found = std::fs::read(self.target()).ok();
         let names = self.left();
@@ -119,8 +146,32 @@ impl Place {
         if must_succeed || output.status.code() != Some(1) || said.is_empty() {
             return Some(format!("it ended with {}: {said}", output.status));
         }
-        let old = is_there.then_some(OLD);
-        (found.as_deref() != old).then(|| "it failed, and what was there before is not".to_string())
+        let is_kept = found.as_deref() == old || is_in_place && found.as_deref() == Some(whole);
+        (!is_kept).then(|| "it failed, and what was there before is not".to_string())
+    }
+
+    /// What is wrong after a run that was killed, and after the next one, which removes what that one left.
+    fn wrong_after_kill(
+        &self,
+        run: (&str, &[&str]),
+        output: &Output,
+        whole: &[u8],
+        old: Option<&[u8]>,
+    ) -> Option<String> {
+        if output.status.signal() != Some(SIGKILL) {
+            return Some(format!("it ended with {}", output.status));
+        }
+        let found = std::fs::read(self.target()).ok();
+        if found.as_deref() != old && found.as_deref() != Some(whole) {
+            return Some("what it left is neither the old file nor the whole one".to_string());
+        }
+        let left = self.left();
+        if left.iter().any(|name| name != "target" && !name.starts_with(TEMPORARY)) {
+            return Some(format!("it left {left:?}"));
+        }
+        let next = self.run(run, old, ("FAULT_COUNT", "/dev/null"));
+        let kept = self.left();
+        (!next.status.success() || kept != ["target"]).then(|| format!("the next run keeps {kept:?}"))
     }
 }
 
@@ -152,12 +203,15 @@ fn a_tool_whose_requests_fail_leaves_the_whole_file_or_what_was_there() {
     let place = Place::new();
     let (share, seed) =
         (number("FERROCDF_FAULTS").unwrap_or(SHARE).min(SHARE), number("FERROCDF_SEED").unwrap_or(0));
+    let is_taken = |case: u64| ((case + seed).wrapping_mul(2_654_435_761) / 7).is_multiple_of(share);
     let (mut cases, mut taken, mut failed, mut wrong) = (0u64, 0, 0, vec![]);
     for &run in RUNS {
         let count = place.path("count");
-        let mut tool = place.tool(run.0, run.1);
-        let done =
-            tool.env("LD_PRELOAD", &place.shim).env("FAULT_COUNT", &count).output().expect("it is installed");
+        let input = std::fs::read(place.path(INPUT)).expect("it was made");
+        let is_in_place = run.1.contains(&IN_PLACE);
+        let olds: &[Option<&[u8]>] = if is_in_place { &[Some(&input)] } else { &[None, Some(OLD)] };
+        let counting = ("FAULT_COUNT", count.to_str().expect("a path of UTF-8"));
+        let done = place.run(run, olds[0], counting);
         assert!(done.status.success(), "{run:?}: {}", String::from_utf8_lossy(&done.stderr));
         let requests = std::fs::read_to_string(&count).expect("a number");
         let requests: u64 = requests.trim().parse().expect("a number");
@@ -167,21 +221,33 @@ fn a_tool_whose_requests_fail_leaves_the_whole_file_or_what_was_there() {
         println!("{run:?}: {requests} requests");
         assert!(requests >= 1, "{run:?}: {requests} requests");
         for request in 0..requests {
+            for &old in olds {
+                cases += 1;
+                if !is_taken(cases) {
+                    continue;
+                }
+                taken += 1;
+                let fault = format!("{request} {KILL} 1");
+                let output = place.run(run, old, ("FAULT", &fault));
+                if let Some(what) = place.wrong_after_kill(run, &output, &whole, old) {
+                    wrong.push(format!("{run:?} {fault} {}: {what}", old.is_some()));
+                }
+            }
             for kind in KINDS {
                 for times in TIMES {
-                    for is_there in [false, true] {
+                    for &old in olds {
                         cases += 1;
-                        if !((cases + seed).wrapping_mul(2_654_435_761) / 7).is_multiple_of(share) {
+                        if !is_taken(cases) {
                             continue;
                         }
                         taken += 1;
                         let fault = format!("{request} {kind} {times}");
-                        let output = place.run(run, &fault, is_there);
+                        let output = place.run(run, old, ("FAULT", &fault));
                         // What is interrupted or cut short is done again.
                         let must_succeed = kind == "short" || times == 1 && matches!(kind, "eintr" | "zero");
                         failed += u64::from(!output.status.success());
-                        if let Some(what) = place.wrong(&output, &whole, must_succeed, is_there) {
-                            wrong.push(format!("{run:?} {fault} {is_there}: {what}"));
+                        if let Some(what) = place.wrong(&output, &whole, must_succeed, (old, is_in_place)) {
+                            wrong.push(format!("{run:?} {fault} {}: {what}", old.is_some()));
                         }
                     }
                 }

@@ -9,6 +9,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::thread::Builder;
 
 use ferrocdf::{Code, Container, Error, File, Location, OpenOptions, Result};
 
@@ -20,6 +23,9 @@ use crate::temporary;
 use plan::{ChunkWishes, plan};
 
 const PROGRAM: &str = "ferrocdf repack";
+
+/// Files that are repacked at once, at most: each needs buffers of its own.
+const MAX_AT_ONCE: usize = 8;
 
 /// Rules that a repacked file follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -62,19 +68,15 @@ pub struct RepackArgs {
 /// Repacks the files of a command line, and gives the exit code. A file that cannot be repacked does not keep the others from it.
 pub fn run(args: RepackArgs) -> u8 {
     remove_on_signals();
-    let mut errors = std::io::stderr();
-    let mut code = 0;
-    let mut fail = |message: &str| {
+    let has_failed = AtomicBool::new(false);
+    let fail = |message: &str| {
         eprintln!("{message}");
-        code = 1;
+        has_failed.store(true, Relaxed);
     };
-    let Jobs { jobs, unreadable } = match jobs(&args) {
-        Ok(jobs) => jobs,
-        Err(message) => {
-            fail(&format!("{PROGRAM}: {message}"));
-            return code;
-        }
-    };
+    let Jobs { jobs, unreadable } = jobs(&args).unwrap_or_else(|message| {
+        fail(&format!("{PROGRAM}: {message}"));
+        Jobs::default()
+    });
     unreadable.iter().for_each(|message| fail(&format!("{PROGRAM}: {message}")));
     let cmip7 = args.cloud == Some(CloudRules::Cmip7);
     let wishes = ChunkWishes { shapes: args.chunks, least: args.target_chunk, cmip7 };
@@ -84,12 +86,22 @@ pub fn run(args: RepackArgs) -> u8 {
         verifies: args.verify,
         in_place: args.in_place,
     };
-    for (input, output) in jobs {
-        if let Err(message) = repack(&input, &output, &how, &mut errors) {
-            fail(&message);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((input, output)) = jobs.get(next.fetch_add(1, Relaxed)) {
+            if let Err(message) = repack(input, output, &how, &mut std::io::stderr()) {
+                fail(&message);
+            }
         }
-    }
-    code
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs.len().min(MAX_AT_ONCE).min(ferrocdf::array::threads()) {
+            // Without a thread for it, the others do its part.
+            let _ = Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    has_failed.into_inner().into()
 }
 
 /// How files are repacked.
@@ -228,7 +240,6 @@ fn hdf5_files(folder: &Path, unreadable: &mut Vec<String>) -> Vec<PathBuf> {
     let (mut found, mut waiting) = (vec![], vec![folder.to_path_buf()]);
     let mut failed = |error: Error| unreadable.push(error.to_string());
     while let Some(folder) = waiting.pop() {
-        temporary::remove_leftovers(&folder);
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) => {

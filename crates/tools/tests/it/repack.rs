@@ -170,3 +170,33 @@ fn what_would_lose_something_is_refused() {
     let (done, said) = repack(folder.path(), &["c.nc", "c.nc"]);
     assert!(!done && said.contains("would overwrite"), "{said}");
 }
+
+#[test]
+fn many_files_are_repacked_at_once_and_each_error_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("in")).unwrap();
+    let names: Vec<String> = (0..20).map(|number| format!("{number:02}.nc")).collect();
+    let made = make(&path("in/00.nc"));
+    for name in &names[1..] {
+        fs::copy(path("in/00.nc"), path("in").join(name)).unwrap();
+    }
+    // The files of this number end in the middle.
+    for damaged in [3, 11] {
+        let bytes = fs::read(path("in/00.nc")).unwrap();
+        fs::write(path("in").join(&names[damaged]), &bytes[..bytes.len() / 2]).unwrap();
+    }
+    fs::create_dir(path("out")).unwrap();
+    let (went_well, said) = repack(folder.path(), &["--cloud", "-r", "in", "out"]);
+    assert!(!went_well);
+    for (number, name) in names.iter().enumerate() {
+        let out = path("out").join(name);
+        assert_eq!(said.contains(name.as_str()), [3, 11].contains(&number), "{said}");
+        assert_eq!(out.exists(), ![3, 11].contains(&number), "{name}");
+        if out.exists() {
+            assert!(is_metadata_first(&out));
+            let read = File::open(&out).unwrap().variable("tas").unwrap().get_values::<f32, _>(..).unwrap();
+            assert!(read == made, "{name}");
+        }
+    }
+}
