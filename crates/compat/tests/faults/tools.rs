@@ -158,11 +158,13 @@ impl Place {
         whole: &[u8],
         old: Option<&[u8]>,
     ) -> Option<String> {
-        if output.status.signal() != Some(SIGKILL) {
+        // The last request counted may be a removal, which is none of those that fail.
+        let is_killed = output.status.signal() == Some(SIGKILL);
+        if !is_killed && !output.status.success() {
             return Some(format!("it ended with {}", output.status));
         }
         let found = std::fs::read(self.target()).ok();
-        if found.as_deref() != old && found.as_deref() != Some(whole) {
+        if !(is_killed && found.as_deref() == old) && found.as_deref() != Some(whole) {
             return Some("what it left is neither the old file nor the whole one".to_string());
         }
         let left = self.left();
@@ -170,7 +172,13 @@ impl Place {
             return Some(format!("it left {left:?}"));
         }
         let next = self.run(run, old, ("FAULT_COUNT", "/dev/null"));
-        let kept = self.left();
+        let mut kept = self.left();
+        if run.1.contains(&"ZIP") {
+            // Between its link and its rename the draft of a zip file has a name that does not tell who made it: it stays.
+            for name in kept.extract_if(.., |name| name.starts_with(TEMPORARY)) {
+                std::fs::remove_file(self.path("out").join(name)).expect("its own folder");
+            }
+        }
         (!next.status.success() || kept != ["target"]).then(|| format!("the next run keeps {kept:?}"))
     }
 }
