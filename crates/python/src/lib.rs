@@ -19,6 +19,7 @@ mod open_file;
 mod parts;
 mod python_file;
 mod read;
+mod references;
 mod settings;
 mod tools;
 mod values;
@@ -38,6 +39,8 @@ mod _ferrocdf {
     use super::open_file::OpenFile;
     #[pymodule_export]
     use super::parts::{PartWriter, join_parts, part_key};
+    #[pymodule_export]
+    use super::references::{open_references, write_references};
     #[pymodule_export]
     use super::settings::configure;
     #[pymodule_export]

@@ -23,7 +23,8 @@ pub(crate) fn location(source: &Bound<'_, PyAny>) -> PyResult<Location> {
     Ok(Location::Blob(Arc::new(PythonFile::new(source)?)))
 }
 
-fn parse(text: &OsStr) -> Result<Location> {
+/// Returns the location that a path or a URL names.
+pub(crate) fn parse(text: &OsStr) -> Result<Location> {
     Location::parse(text.as_encoded_bytes())
 }
 

@@ -154,6 +154,16 @@ def whole_datasets(place: pathlib.Path) -> None:
     assert_type(said, list[str])
 
 
+def references(place: pathlib.Path) -> None:
+    made = ferrocdf.write_refs(place, inline=0)
+    assert_type(made, dict[str, Any])
+    output = place.with_suffix(".json")
+    ferrocdf.write_refs([place], str(output), base="", concat=None)
+    assert_type(ferrocdf.open_refs(made), ferrocdf.Dataset)
+    for refs in (output, output.read_text(), output.read_bytes()):
+        ferrocdf.open_refs(refs, base=place.parent).close()
+
+
 def with_xarray(place: pathlib.Path) -> None:
     data = xarray.Dataset({"heat": (("time", "x"), np.zeros((4, 10)))})
     assert_type(ferrocdf.to_netcdf(data), memoryview)
@@ -207,6 +217,7 @@ def mistakes(data: ferrocdf.Dataset, heat: ferrocdf.Variable) -> None:
     heat.shape = (1,)  # type: ignore[misc]
     heat.units = "K"  # type: ignore[attr-defined]
     ferrocdf.copy("a.nc", "b.nc", chunks=[("x", 1)])  # type: ignore[arg-type]
+    ferrocdf.open_refs({"version": 1}, inline=0)  # type: ignore[call-arg]
     ferrocdf.to_netcdf(xarray.Dataset(), "a.nc", format="NETCDF5")  # type: ignore[call-overload]
 
 
@@ -215,4 +226,5 @@ def main(folder: pathlib.Path) -> None:
     read(folder / "a.nc")
     in_memory()
     whole_datasets(folder / "a.nc")
+    references(folder / "a.nc")
     with_xarray(folder / "b.nc")

@@ -23,8 +23,10 @@ __all__ = [
     "facts",
     "join_parts",
     "open",
+    "open_references",
     "part_key",
     "run_tool",
+    "write_references",
 ]
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
@@ -154,6 +156,11 @@ def dump_as_reference(arguments: Sequence[Path]) -> bytes: ...
 def copy(arguments: Sequence[Path]) -> list[str]: ...
 def configure(threads: int | None, cache: int | None) -> None: ...
 def facts(location: Path) -> str: ...
+
+def write_references(
+    inputs: Sequence[str], output: str | None, concat: str | None, base: str | None, inline: int
+) -> tuple[bytes, list[str]]: ...
+def open_references(source: str | bytes | BinaryFile, base: str | None) -> OpenFile: ...
 
 @final
 class PartWriter:

@@ -359,13 +359,17 @@ def _group_at(dataset: Dataset, path: str) -> Group:
 class Dataset(Group):
     """An open dataset, which is its root group too. Made by ``ferrocdf.open``; a context manager that closes it."""
 
-    __slots__ = ("_file", "_options", "location", "mode")
+    __slots__ = ("_file", "_opener", "_options", "location", "mode")
 
     def __new__(cls, open_file: _ferrocdf.OpenFile, *_: Any, **__: Any) -> Self:
         return _ferrocdf.Group.__new__(cls, open_file)
 
-    def __init__(self, open_file: _ferrocdf.OpenFile, source: Location, mode: Mode, options: dict[str, Any]) -> None:
+    def __init__(
+        self, open_file: _ferrocdf.OpenFile, source: Location, mode: Mode, options: dict[str, Any], opener: Callable[..., Dataset] | None = None
+    ) -> None:
         self._file, self.location, self.mode, self._options = open_file, source, mode, options
+        # What opens it anew; None for `open`, which is defined below.
+        self._opener = opener
 
     @property
     def _dataset(self) -> Dataset:  # type: ignore[override]
@@ -417,11 +421,11 @@ class Dataset(Group):
     def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[Any, ...]]:
         if self.mode != "r":
             raise TypeError("only datasets that are open for reading can be pickled")
-        return _reopen, (self.location, self._options)
+        return _reopen, (self._opener or open, self.location, self._options)
 
 
-def _reopen(location: Location, options: dict[str, Any]) -> Dataset:
-    return open(location, **options)
+def _reopen(opener: Callable[..., Dataset], location: Location, options: dict[str, Any]) -> Dataset:
+    return opener(location, **options)
 
 
 @overload

@@ -1,7 +1,7 @@
 """Types that annotations name. Only type checkers import this module."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
 
@@ -43,6 +43,9 @@ class BinaryFile(Protocol):
 
 #: What datasets are read from.
 Source: TypeAlias = Path | bytes | bytearray | memoryview | BinaryFile
+
+#: References: a dictionary, its text or its bytes in JSON, or where that is.
+References: TypeAlias = Mapping[str, Any] | Source
 
 #: What a dataset was opened from: its path, URL, bytes or file object; None for one made in memory.
 Location: TypeAlias = str | bytes | BinaryFile | None
