@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
-from ._typing import ArrayOrElement, BinaryFile, DataType, Endian, Index, KeptAxis, Path, Quantization, TypeKind, Values
+from ._typing import Adapter, ArrayOrElement, BinaryFile, DataType, Endian, Index, KeptAxis, Path, Quantization, TypeKind, Values
 
 __all__ = [
     "Group",
@@ -122,6 +122,7 @@ class Variable:
 def open(
     source: str | bytes | BinaryFile,
     *,
+    store: Adapter | None = None,
     all_attributes: bool = False,
     shared: bool = False,
     hdf_eos: bool = False,
