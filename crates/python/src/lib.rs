@@ -42,7 +42,7 @@ mod _ferrocdf {
     #[pymodule_export]
     use super::parts::{PartWriter, join_parts, part_key};
     #[pymodule_export]
-    use super::references::{open_references, write_references};
+    use super::references::{open_references, references_in_store, write_references};
     #[pymodule_export]
     use super::settings::configure;
     #[pymodule_export]

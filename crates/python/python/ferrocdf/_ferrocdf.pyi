@@ -25,6 +25,7 @@ __all__ = [
     "open",
     "open_references",
     "part_key",
+    "references_in_store",
     "run_tool",
     "write_references",
 ]
@@ -161,6 +162,7 @@ def facts(location: Path) -> str: ...
 def write_references(
     inputs: Sequence[str], output: str | None, concat: str | None, base: str | None, inline: int
 ) -> tuple[bytes, list[str]]: ...
+def references_in_store(adapter: Adapter, key: str, url: str) -> tuple[str, list[str]]: ...
 def open_references(source: str | bytes | BinaryFile, base: str | None) -> OpenFile: ...
 
 @final

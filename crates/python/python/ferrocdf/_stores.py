@@ -80,7 +80,7 @@ class FsspecAdapter:
         found = self._fs.cat_ranges(places, starts, ends, on_error="return") if sent else []
         for (number, first_sent, _), part in zip(sent, found):
             if not isinstance(part, Exception):
-                answers[number] = part, first_sent or 0, len(part) if first_sent is None else self._sizes[paths[number]], ""
+                answers[number] = bytes(part), first_sent or 0, len(part) if first_sent is None else self._sizes[paths[number]], ""
             elif not isinstance(part, self._missing):
                 answers[number] = part
         return answers
