@@ -42,7 +42,7 @@ class Parser:
         self.group = (group or "").strip("/")
         self.drop_variables = frozenset(drop_variables or ())
 
-    def __call__(self, url: str, registry: ObjectStoreRegistry) -> ManifestStore:
+    def __call__(self, url: str, registry: ObjectStoreRegistry[Any]) -> ManifestStore:
         """Parses the dataset at a URL, which is read through the store that the registry has for it."""
         store, path = registry.resolve(url)
         found = adapt(store, path)
@@ -60,7 +60,7 @@ class Parser:
             raise KeyError(f"{url} has no group {self.group!r}")
         return ManifestStore(group=self._group(top, self.group, registry), registry=registry)
 
-    def _group(self, node: _Node, path: str, registry: ObjectStoreRegistry) -> ManifestGroup:
+    def _group(self, node: _Node, path: str, registry: ObjectStoreRegistry[Any]) -> ManifestGroup:
         arrays, groups = {}, {}
         for name, inner in node.inner.items():
             place = f"{path}/{name}".lstrip("/")
@@ -93,7 +93,7 @@ class _Node:
         return node
 
 
-def _array(values: dict[str, Any], registry: ObjectStoreRegistry) -> ManifestArray:
+def _array(values: dict[str, Any], registry: ObjectStoreRegistry[Any]) -> ManifestArray:
     document, attributes = json.loads(values[".zarray"]), json.loads(values.get(".zattrs", "{}"))
     shape, chunks, dtype = tuple(document["shape"]), tuple(document["chunks"]), np.dtype(document["dtype"])
     places = {key: value for key, value in values.items() if not key.startswith(".")}
@@ -119,7 +119,7 @@ def _array(values: dict[str, Any], registry: ObjectStoreRegistry) -> ManifestArr
     return ManifestArray(metadata=metadata, chunkmanifest=_manifest(places, grid, registry))
 
 
-def _manifest(places: dict[str, list[Any]], grid: tuple[int, ...], registry: ObjectStoreRegistry) -> ChunkManifest:
+def _manifest(places: dict[str, list[Any]], grid: tuple[int, ...], registry: ObjectStoreRegistry[Any]) -> ChunkManifest:
     # An empty path is a chunk that was never written.
     paths, offsets, lengths = np.full(grid, "", np.dtypes.StringDType()), np.zeros(grid, np.uint64), np.zeros(grid, np.uint64)
     whole = [place[0] for place in places.values() if len(place) == 1]
