@@ -5,7 +5,8 @@
 //!
 //! Three rules hold everywhere. The interpreter is detached before a file is locked or its data touched, so other Python threads go on
 //! meanwhile, and no thread that waits for a lock of a file keeps others from the interpreter. No Python object gets into the engine, but
-//! for the file objects that datasets are read from (`python_file`). Objects hold ids of the model, not references into a file.
+//! for the file objects and stores that datasets are read from (`python_file`, `python_store`). Objects hold ids of the model, not references
+//! into a file.
 
 mod attributes;
 mod data_types;
@@ -18,7 +19,9 @@ mod open;
 mod open_file;
 mod parts;
 mod python_file;
+mod python_store;
 mod read;
+mod references;
 mod settings;
 mod tools;
 mod values;
@@ -38,6 +41,8 @@ mod _ferrocdf {
     use super::open_file::OpenFile;
     #[pymodule_export]
     use super::parts::{PartWriter, join_parts, part_key};
+    #[pymodule_export]
+    use super::references::{open_references, references_in_store, write_references};
     #[pymodule_export]
     use super::settings::configure;
     #[pymodule_export]

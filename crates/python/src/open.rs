@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 use crate::errors::exception;
 use crate::open_file::OpenFile;
 use crate::python_file::PythonFile;
+use crate::python_store::PythonStore;
 
 /// Returns the location that Python names: a text, the bytes of a file, or an object with `read`, `seek` and `tell`.
 pub(crate) fn location(source: &Bound<'_, PyAny>) -> PyResult<Location> {
@@ -23,21 +24,28 @@ pub(crate) fn location(source: &Bound<'_, PyAny>) -> PyResult<Location> {
     Ok(Location::Blob(Arc::new(PythonFile::new(source)?)))
 }
 
-fn parse(text: &OsStr) -> Result<Location> {
+/// Returns the location that a path or a URL names.
+pub(crate) fn parse(text: &OsStr) -> Result<Location> {
     Location::parse(text.as_encoded_bytes())
 }
 
-/// Opens a dataset for reading.
+/// Opens a dataset for reading; in a store, whose adapter is given, `source` is its key.
 #[pyfunction]
-#[pyo3(signature = (source, *, all_attributes = false, shared = false, hdf_eos = false, hdf4_all = false))]
+#[pyo3(signature = (source, *, store = None, all_attributes = false, shared = false, hdf_eos = false, hdf4_all = false))]
 pub(crate) fn open(
     source: &Bound<'_, PyAny>,
+    store: Option<&Bound<'_, PyAny>>,
     all_attributes: bool,
     shared: bool,
     hdf_eos: bool,
     hdf4_all: bool,
 ) -> PyResult<OpenFile> {
-    let location = location(source)?;
+    let location = match store {
+        Some(adapter) => {
+            Location::Object { store: Arc::new(PythonStore::new(adapter)?), key: source.extract()? }
+        }
+        None => location(source)?,
+    };
     let options = OpenOptions::default().all_attributes(all_attributes).shared(shared);
     let options = options.hdf_eos(hdf_eos).hdf4_all(hdf4_all);
     let opened = source.py().detach(|| File::open_location(&location, &options));

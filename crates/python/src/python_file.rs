@@ -23,7 +23,7 @@ impl PythonFile {
         let size = object.call_method1("seek", (0, 2)).and_then(|_| object.call_method0("tell")?.extract());
         let size = size.map_err(|error: PyErr| {
             let what = format!(
-                "a dataset is opened by a path, a URL, bytes, or an object with read, seek and tell; this is {}",
+                "a dataset is opened by a path, a URL, bytes, a store, or an object with read, seek and tell; this is {}",
                 object.get_type()
             );
             let wrong = pyo3::exceptions::PyTypeError::new_err(what);

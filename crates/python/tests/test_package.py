@@ -27,7 +27,7 @@ def test_examples_of_the_project_run(monkeypatch, capsys):
 
 def test_examples_of_the_package_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run_examples(PROJECT / "crates/python/README.md", 4)
+    run_examples(PROJECT / "crates/python/README.md", 5)
     with ferrocdf.open("crabs.nc") as data:
         assert data["coolness"].chunks == (100,) and len(data["coolness"]) == 250
 

@@ -10,7 +10,9 @@ import pickle
 from collections.abc import Mapping
 from typing import Any
 
+import fsspec  # type: ignore[import-untyped]
 import numpy as np
+import obstore.store
 import xarray
 from numpy.typing import NDArray
 from typing_extensions import assert_type
@@ -154,6 +156,22 @@ def whole_datasets(place: pathlib.Path) -> None:
     assert_type(said, list[str])
 
 
+def references(place: pathlib.Path) -> None:
+    made = ferrocdf.write_refs(place, inline=0)
+    assert_type(made, dict[str, Any])
+    output = place.with_suffix(".json")
+    ferrocdf.write_refs([place], str(output), base="", concat=None)
+    assert_type(ferrocdf.open_refs(made), ferrocdf.Dataset)
+    for refs in (output, output.read_text(), output.read_bytes()):
+        ferrocdf.open_refs(refs, base=place.parent).close()
+
+
+def stores(place: pathlib.Path) -> None:
+    assert_type(ferrocdf.open(place.name, store=obstore.store.LocalStore(place.parent)), ferrocdf.Dataset)
+    ferrocdf.open(fsspec.get_mapper(str(place))).close()
+    ferrocdf.open(place, store=fsspec.filesystem("file")).close()
+
+
 def with_xarray(place: pathlib.Path) -> None:
     data = xarray.Dataset({"heat": (("time", "x"), np.zeros((4, 10)))})
     assert_type(ferrocdf.to_netcdf(data), memoryview)
@@ -207,6 +225,8 @@ def mistakes(data: ferrocdf.Dataset, heat: ferrocdf.Variable) -> None:
     heat.shape = (1,)  # type: ignore[misc]
     heat.units = "K"  # type: ignore[attr-defined]
     ferrocdf.copy("a.nc", "b.nc", chunks=[("x", 1)])  # type: ignore[arg-type]
+    ferrocdf.open_refs({"version": 1}, inline=0)  # type: ignore[call-arg]
+    ferrocdf.open("a.nc", store={"a.nc": b""})  # type: ignore[call-overload]
     ferrocdf.to_netcdf(xarray.Dataset(), "a.nc", format="NETCDF5")  # type: ignore[call-overload]
 
 
@@ -215,4 +235,6 @@ def main(folder: pathlib.Path) -> None:
     read(folder / "a.nc")
     in_memory()
     whole_datasets(folder / "a.nc")
+    references(folder / "a.nc")
+    stores(folder / "a.nc")
     with_xarray(folder / "b.nc")

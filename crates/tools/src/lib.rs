@@ -11,7 +11,7 @@ pub mod ncgen;
 pub mod plugins;
 pub mod program;
 mod progress;
-mod refs;
+pub mod refs;
 pub mod repack;
 mod says;
 pub mod structure;

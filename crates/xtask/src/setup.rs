@@ -179,6 +179,9 @@ const WHEELS: &[&str] = &[
     "hdf5plugin==7.1.0",
     "fsspec==2026.9.0",
     "kerchunk==0.2.10",
+    "obstore==0.12.1",
+    "obspec-utils==0.9.0",
+    "virtualizarr==2.5.1",
     "ujson==6.1.0",
     "scipy==1.17.1",
     "zarr==3.1.6",
@@ -203,7 +206,7 @@ const WHEELS: &[&str] = &[
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy, kerchunk.netCDF3, pyfive";
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy, kerchunk.netCDF3, obstore, virtualizarr, pyfive";
     environment("target/python", there, WHEELS)
 }
 

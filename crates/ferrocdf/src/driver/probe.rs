@@ -62,6 +62,9 @@ impl Candidate<'_> {
 pub struct Context<'a> {
     /// Where the dataset is.
     pub location: &'a Location,
+    /// The location beside which the files are that the dataset refers to: `location`, or, for bytes in memory, the one that
+    /// [`OpenOptions::beside`](crate::OpenOptions) says.
+    pub beside: &'a Location,
     /// Opens the files that the dataset refers to; `None` if there are none around it.
     pub resolver: Option<Arc<dyn Resolver>>,
     /// The most bytes that may be missing at the end; they read as zeros.

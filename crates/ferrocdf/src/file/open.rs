@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Error, Result, errno};
-use ferrocdf_hdf5::Resolver;
-use ferrocdf_model::{Container, Format};
+use ferrocdf_model::{Container, Format, Model};
 use ferrocdf_store::{
     Blob, BlobMut, Durable, FileBlob, MemoryBlob, ObjectDraft, ReadAhead, ReplaceableFile, WriteBehind,
     read_optimistically,
@@ -13,7 +12,7 @@ use ferrocdf_store::{
 use ferrocdf_zarr::{Conflicts, Version};
 
 use super::{File, FileMut, State, WriteTarget, in_file};
-use crate::driver::{Context, Opened};
+use crate::driver::{Context, Driver, Opened};
 use crate::drivers;
 use crate::location::Location;
 use crate::nczarr::{self, NcZarrWriter};
@@ -71,6 +70,11 @@ impl File {
         };
         Ok(File::new(&name, state?))
     }
+
+    /// A dataset that is read through a driver.
+    pub(crate) fn of_driver(name: &Path, driver: Box<dyn Driver>, model: Model) -> File {
+        File::new(name, State::opened(Opened::ReadOnly(driver), model))
+    }
 }
 
 impl State {
@@ -92,11 +96,14 @@ impl State {
 }
 
 /// Returns the context for a driver. Files that bytes in memory refer to are looked for beside the location in the options.
-fn context<'a>(location: &'a Location, options: &OpenOptions) -> Context<'a> {
-    let told = || options.beside.as_ref().and_then(Location::resolver);
-    let resolver: Option<Arc<dyn Resolver>> = location.resolver().or_else(told);
+fn context<'a>(location: &'a Location, options: &'a OpenOptions) -> Context<'a> {
+    let beside = match location {
+        Location::Memory(_) | Location::Blob(_) => options.beside.as_ref().unwrap_or(location),
+        _ => location,
+    };
     let OpenOptions { allow_missing, all_attributes, hdf_eos, hdf4_all, .. } = *options;
-    Context { location, resolver, allow_missing, all_attributes, hdf_eos, hdf4_all, durable: false }
+    let resolver = beside.resolver();
+    Context { location, beside, resolver, allow_missing, all_attributes, hdf_eos, hdf4_all, durable: false }
 }
 
 impl FileMut {
@@ -192,7 +199,8 @@ impl FileMut {
         }
         let probe = in_file(path, probe)?;
         let blob = buffered(blob, replaces_file, options.durable);
-        let context = Context { durable: options.durable, ..context(&location, &OpenOptions::default()) };
+        let reading = OpenOptions::default();
+        let context = Context { durable: options.durable, ..context(&location, &reading) };
         let (driver, model) = in_file(path, drivers::open_mut(blob, &probe, &context))?;
         Ok(FileMut::new(File::new(path, State::opened(Opened::Writable(driver), model)), WriteTarget::Disk))
     }
@@ -241,7 +249,8 @@ impl FileMut {
     /// Opens a Zarr store for reading and writing.
     fn append_store(location: &Location, options: &AppendOptions) -> Result<FileMut> {
         let name = location.name();
-        let context = Context { durable: options.durable, ..context(location, &OpenOptions::default()) };
+        let reading = OpenOptions::default();
+        let context = Context { durable: options.durable, ..context(location, &reading) };
         let conflicts = if options.merge { Conflicts::Merge } else { Conflicts::Refuse };
         let (driver, model) = in_file(&name, NcZarrWriter::open(&context, conflicts))?;
         let state = State::opened(Opened::Writable(Box::new(driver)), model);

@@ -20,6 +20,10 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{Store, check_key};
 
+use crate::File;
+use crate::location::Location;
+use targets::Base;
+
 pub use make::{MadeReferences, ReferenceOptions};
 pub(crate) use store::{open, recognises};
 
@@ -82,6 +86,31 @@ impl Reference {
 }
 
 impl References {
+    /// Reads the references at a location: JSON of version 0 or 1.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC` for what is no such text, with the place or the key in it; those of the location.
+    pub fn read(location: &Location) -> Result<References> {
+        let location = &*location.resolved()?;
+        let read = location.blob(false).and_then(|blob| store::read(&*blob));
+        read.map_err(|error| error.at(location.name().display()))
+    }
+
+    /// Opens the dataset that the references make. Relative paths in them begin at `base`, a folder of the system or of a store. References
+    /// with a base in a store name no files of this machine; all others name those that have an absolute path or a `file:` URL.
+    ///
+    /// A target is opened when its bytes are asked for. It is an error then if its path is relative and there is no base.
+    ///
+    /// # Errors
+    /// `NC_ENOTNC` for keys that make no Zarr store; those of opening a Zarr store, and those of a base that is a malformed URL.
+    pub fn open(self, base: Option<&Location>) -> Result<File> {
+        let name = base.map_or_else(|| "references".into(), Location::name);
+        let base = base.map_or(Ok(Base::Memory { has_files: true }), Base::folder)?;
+        let opened = store::open_with(self, base, name.display().to_string());
+        let (driver, model) = opened.map_err(|error| error.at(name.display()))?;
+        Ok(File::of_driver(&name, driver, model))
+    }
+
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Reference> {
         self.entries.get(key)

@@ -11,7 +11,7 @@ use ferrocdf_store::{
     list_in,
 };
 
-use super::targets::{self, ReferenceTarget, Targets};
+use super::targets::{Base, ReferenceTarget, Targets};
 use super::{Reference, References, past_end};
 use crate::driver::{Candidate, Context, Driver};
 use crate::nczarr::NcZarr;
@@ -36,6 +36,15 @@ pub(crate) fn recognises(candidate: &Candidate<'_>) -> bool {
 /// # Errors
 /// `NC_ENOTNC` for a text that is not one of references, or whose keys make no Zarr store; those of opening a Zarr store.
 pub(crate) fn open(blob: &dyn Blob, context: &Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
+    let references = read(blob)?;
+    open_with(references, Base::beside(context.beside)?, context.location.name().display().to_string())
+}
+
+/// Reads a text of references.
+///
+/// # Errors
+/// `NC_ENOTNC` for a text that is not one of references; those of the blob.
+pub(super) fn read(blob: &dyn Blob) -> Result<References> {
     let size = blob.size()?;
     if size > MAX_TEXT {
         let what = format!("a text of {size} bytes: references have at most {MAX_TEXT}");
@@ -43,17 +52,22 @@ pub(crate) fn open(blob: &dyn Blob, context: &Context<'_>) -> Result<(Box<dyn Dr
     }
     let mut text = crate::elements::zeros(size.to_usize("bytes of references")?)?;
     blob.read_exact_at(0, &mut text)?;
-    let references = References::parse(&text)?;
-    drop(text);
-    let targets = Targets::new(context.location, context.resolver.clone());
+    References::parse(&text)
+}
+
+/// Opens the dataset that references make. `name` is that of the references in messages.
+///
+/// # Errors
+/// `NC_ENOTNC` for references whose keys make no Zarr store; those of opening a Zarr store.
+pub(super) fn open_with(
+    references: References,
+    base: Base,
+    name: String,
+) -> Result<(Box<dyn Driver>, Model)> {
+    let targets = Targets::new(base);
     let costs = references.iter().filter_map(|(_, reference)| reference.url());
-    let cost = costs.map(|url| targets::cost(url, context.location)).max_by_key(|cost| cost.latency);
-    let store = ReferenceStore {
-        references,
-        targets,
-        cost: cost.unwrap_or(Cost::MEMORY),
-        name: context.location.name().display().to_string(),
-    };
+    let cost = costs.map(|url| targets.cost(url)).max_by_key(|cost| cost.latency);
+    let store = ReferenceStore { references, targets, cost: cost.unwrap_or(Cost::MEMORY), name };
     let (store, model) = NcZarr::open_in(Arc::new(store), String::new())?;
     plugins::check_setting().map(|()| (Box::new(store) as _, model))
 }
@@ -226,7 +240,7 @@ impl Store for ReferenceStore {
         let mut answers: Vec<_> =
             requests.map(|(number, &request)| self.answer(number, request, &mut others)).collect();
         for (url, (blob, requests)) in others.files {
-            for (request, answer) in requests.iter().zip(read(&*blob, &requests)) {
+            for (request, answer) in requests.iter().zip(read_ranges(&*blob, &requests)) {
                 answers[request.number] = answer.map(Some).map_err(|error| error.at(&url));
             }
         }
@@ -277,7 +291,7 @@ impl fmt::Debug for ReferenceStore {
 }
 
 /// Reads ranges of one file together. A range that cannot be read does not affect the others.
-fn read(blob: &dyn Blob, requests: &[FromFile]) -> Vec<Result<Fetched>> {
+fn read_ranges(blob: &dyn Blob, requests: &[FromFile]) -> Vec<Result<Fetched>> {
     let buffer = |request: &FromFile| crate::elements::zeros(request.len.to_usize("bytes of an object")?);
     let mut buffers: Vec<Result<Vec<u8>>> = requests.iter().map(buffer).collect();
     let with_memory = requests.iter().zip(&mut buffers).filter_map(|(request, buffer)| {
@@ -315,12 +329,11 @@ mod tests {
     use ferrocdf_store::{MemoryBlob, MemoryStore};
 
     use super::*;
-    use crate::location::Location;
 
     /// Makes a store of references to one target, `u`.
     fn store_of(references: &str, target: ReferenceTarget) -> ReferenceStore {
         let text = format!("{{\"version\": 1, \"refs\": {{{references}}}}}");
-        let targets = Targets::new(&Location::bytes(vec![]), None);
+        let targets = Targets::new(Base::Memory { has_files: false });
         targets.insert("u", target);
         let references = References::parse(text.as_bytes()).unwrap();
         ReferenceStore { references, targets, cost: Cost::MEMORY, name: "references".to_string() }

@@ -3,7 +3,7 @@
 //! A path means one file: an absolute path that file, a relative path the file in the folder of the references, or the object there if the
 //! references are an object of a store. A missing file is not looked for in other folders, as `location::resolver` does for HDF5: the
 //! referenced bytes of another file of this name would decode to wrong values. A URL stands for itself, without settings of requests.
-//! References that are an object of a store must not read files of this machine.
+//! References that are an object of a store must not read files of this machine, and bytes that turn out to be references must not either.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -27,32 +27,71 @@ pub(super) enum ReferenceTarget {
     Object { store: Arc<dyn Store>, key: Arc<str> },
 }
 
-/// What relative paths in references are relative to.
-enum Base {
-    /// The folder of the file that the references are in.
+/// What paths in references mean.
+pub(super) enum Base {
+    /// Relative paths begin at this folder of the system.
     Folder(PathBuf),
-    /// The folder of the object that the references are in, in its store.
-    Store(Option<Arc<dyn Resolver>>),
-    /// The folder that references in memory come from; `None` if it is not known.
-    Unnamed(Option<Arc<dyn Resolver>>),
+    /// Relative paths begin at a folder of a store, whose objects the resolver opens. Files of this machine are refused.
+    Store { store: Arc<dyn Store>, resolver: Option<Arc<dyn Resolver>> },
+    /// References in memory have no folder: relative paths are refused, and absolute ones unless `has_files`.
+    Memory { has_files: bool },
+}
+
+impl Base {
+    /// The folder of references at a location. References in memory name no files of this machine.
+    ///
+    /// # Errors
+    /// Those of a URL that is malformed.
+    pub(super) fn beside(location: &Location) -> Result<Base> {
+        Ok(match &*location.resolved()? {
+            Location::Path(path) => Base::Folder(path.parent().unwrap_or(Path::new("")).to_path_buf()),
+            object @ Location::Object { store, .. } => {
+                Base::Store { store: store.clone(), resolver: object.resolver() }
+            }
+            _ => Base::Memory { has_files: false },
+        })
+    }
+
+    /// The folder at a location.
+    ///
+    /// # Errors
+    /// Those of a URL that is malformed.
+    pub(super) fn folder(location: &Location) -> Result<Base> {
+        match &*location.resolved()? {
+            Location::Path(path) => Ok(Base::Folder(path.clone())),
+            Location::Object { store, key } => {
+                let key = format!("{}/", key.trim_end_matches('/'));
+                Base::beside(&Location::Object { store: store.clone(), key })
+            }
+            other => Base::beside(other),
+        }
+    }
+
+    /// Returns the cost of a request for a target.
+    pub(super) fn cost(&self, url: &str) -> Cost {
+        match (Url::parse(url.as_bytes()), self) {
+            (Some(url), _) if !url.is_file() => Cost::REMOTE,
+            (None, Base::Store { store, .. }) => store.cost(),
+            _ => Cost::LOCAL,
+        }
+    }
 }
 
 /// Opens targets.
 pub(super) struct Targets {
-    /// What relative paths are relative to.
     base: Base,
     open: Mutex<HashMap<Arc<str>, ReferenceTarget>>,
 }
 
 impl Targets {
-    /// Those of references at a location.
-    pub(super) fn new(location: &Location, resolver: Option<Arc<dyn Resolver>>) -> Targets {
-        let base = match location {
-            Location::Path(path) => Base::Folder(path.parent().unwrap_or(Path::new("")).to_path_buf()),
-            Location::Object { .. } | Location::Url(_) => Base::Store(resolver),
-            Location::Memory(_) | Location::Blob(_) => Base::Unnamed(resolver),
-        };
+    /// Those of references with a base.
+    pub(super) fn new(base: Base) -> Targets {
         Targets { base, open: Mutex::default() }
+    }
+
+    /// Returns the cost of a request for a target.
+    pub(super) fn cost(&self, url: &str) -> Cost {
+        self.base.cost(url)
     }
 
     /// Sets the target of a URL.
@@ -81,7 +120,7 @@ impl Targets {
 
     fn open(&self, url: &str) -> Result<ReferenceTarget> {
         let path = match Url::parse(url.as_bytes()) {
-            Some(file) if file.is_file() && matches!(self.base, Base::Store(_)) => {
+            Some(file) if file.is_file() && matches!(self.base, Base::Store { .. }) => {
                 return Err(file_of_this_machine());
             }
             Some(file) if file.is_file() => {
@@ -106,16 +145,20 @@ impl Targets {
     /// Opens the file or the object that a path means.
     fn open_path(&self, path: &str) -> Result<Arc<dyn Blob>> {
         let is_absolute = Path::new(path).has_root();
-        let resolver = match &self.base {
+        match &self.base {
             // Joined to a folder, an absolute path stays the same.
-            Base::Folder(folder) => return open_file(&folder.join(path)),
-            Base::Store(_) if is_absolute => return Err(file_of_this_machine()),
-            Base::Store(resolver) | Base::Unnamed(resolver) => resolver.as_ref(),
-        };
-        let found = resolver.map(|resolver| resolver.open(path)).transpose()?.flatten();
-        // The resolver also looks for the last name of an absolute path in its folder.
-        let found = found.filter(|found| !is_absolute || found.name() == path);
-        found.ok_or_else(|| Error::new(Code::ENOOBJECT, "there is no such file"))
+            Base::Folder(folder) => open_file(&folder.join(path)),
+            Base::Memory { has_files: true } if is_absolute => open_file(Path::new(path)),
+            Base::Memory { .. } => {
+                let what = "references in memory are in no folder, where the file could be looked for; say where they come from, or open them from a file";
+                Err(Error::new(Code::EINVAL, what))
+            }
+            Base::Store { .. } if is_absolute => Err(file_of_this_machine()),
+            Base::Store { resolver, .. } => {
+                let found = resolver.as_ref().map(|resolver| resolver.open(path)).transpose()?.flatten();
+                found.ok_or_else(|| Error::new(Code::ENOOBJECT, "there is no such object"))
+            }
+        }
     }
 }
 
@@ -134,13 +177,4 @@ fn open_file(path: &Path) -> Result<Arc<dyn Blob>> {
 
 fn file_of_this_machine() -> Error {
     Error::new(Code::EPERM, "it is a file of this machine, which references in a store must not name")
-}
-
-/// Returns the cost of a request for a target: by the scheme of its URL, or, for a path, by the location of the references.
-pub(super) fn cost(url: &str, location: &Location) -> Cost {
-    match (Url::parse(url.as_bytes()), location) {
-        (Some(url), _) if !url.is_file() => Cost::REMOTE,
-        (None, Location::Object { store, .. }) => store.cost(),
-        _ => Cost::LOCAL,
-    }
 }

@@ -294,12 +294,52 @@ fn missing_target_is_not_looked_for_in_other_folders() {
         assert_eq!(error.code, Code::ENOOBJECT, "{target}: {error}");
         assert!(error.to_string().contains(target), "{error}");
     }
-    // The same for the text in memory.
+    // The same for the text in memory, of which the location is told.
     fs::write(&refs, one_chunk(&format!("[\"{}\", 0, 4]", missing.display()))).unwrap();
     let options = OpenOptions::default().beside(Location::Path(refs.clone()));
     let file = File::from_bytes_with(fs::read(&refs).unwrap(), &options).unwrap();
     let variable = file.variable("v").unwrap();
     assert_eq!(variable.get_all(..).unwrap_err().code, Code::ENOOBJECT);
+}
+
+#[test]
+fn references_in_memory_have_the_base_that_is_told_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().to_path_buf();
+    fs::write(here.join("data"), b"01234567").unwrap();
+    let absolute = here.join("data").display().to_string();
+    let store = Arc::new(MemoryStore::default());
+    store.put("run/data", b"abcdefgh").unwrap();
+    let in_store = Location::Object { store, key: "run".to_string() };
+    let first = |target: &str, base: Option<&Location>| {
+        let references = References::parse(&one_chunk(&format!("[\"{target}\", 0, 4]"))).unwrap();
+        let file = references.open(base).unwrap();
+        let values = file.variable("v").unwrap().get_all(..);
+        values.map_err(|error| error.code)
+    };
+    let (digits, letters) = (Values::Ubyte(b"0123".to_vec()), Values::Ubyte(b"abcd".to_vec()));
+    let (here, file_url) = (Location::Path(here), format!("file://{absolute}"));
+    for (target, base, wanted) in [
+        ("data", Some(&here), Ok(&digits)),
+        (&*absolute, Some(&here), Ok(&digits)),
+        (&absolute, None, Ok(&digits)),
+        (&file_url, None, Ok(&digits)),
+        ("data", Some(&in_store), Ok(&letters)),
+        (&absolute, Some(&in_store), Err(Code::EPERM)),
+        (&file_url, Some(&in_store), Err(Code::EPERM)),
+        ("../data", Some(&in_store), Err(Code::ENOOBJECT)),
+        // The current folder of a test has such a file.
+        ("Cargo.toml", None, Err(Code::EINVAL)),
+        ("Cargo.toml", Some(&here), Err(Code::ENOOBJECT)),
+        ("Cargo.toml", Some(&in_store), Err(Code::ENOOBJECT)),
+    ] {
+        assert_eq!(first(target, base).as_ref(), wanted.as_ref().map(|values| *values), "{target} {base:?}");
+    }
+    // Nobody said that these bytes are references.
+    for target in ["Cargo.toml", &absolute, &file_url] {
+        let file = File::from_bytes(one_chunk(&format!("[\"{target}\", 0, 4]"))).unwrap();
+        assert_eq!(file.variable("v").unwrap().get_all(..).unwrap_err().code, Code::EINVAL, "{target}");
+    }
 }
 
 /// Makes a file of `steps` steps from step `from` on, changed by `change` before it is closed.

@@ -38,6 +38,7 @@ from ._errors import (
 from ._functions import copy, info, to_cdl
 from ._mappings import Attributes
 from ._objects import Dataset, Dimension, Group, Type, Variable, open
+from ._references import open_refs, write_refs
 from ._settings import be_one_thread_of_a_dask_worker as _be_one_thread_of_a_dask_worker, configure
 
 __all__ = [
@@ -67,7 +68,9 @@ __all__ = [
     "copy",
     "info",
     "open",
+    "open_refs",
     "to_cdl",
+    "write_refs",
 ]
 
 _be_one_thread_of_a_dask_worker()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
-from ._typing import ArrayOrElement, BinaryFile, DataType, Endian, Index, KeptAxis, Path, Quantization, TypeKind, Values
+from ._typing import Adapter, ArrayOrElement, BinaryFile, DataType, Endian, Index, KeptAxis, Path, Quantization, TypeKind, Values
 
 __all__ = [
     "Group",
@@ -23,8 +23,11 @@ __all__ = [
     "facts",
     "join_parts",
     "open",
+    "open_references",
     "part_key",
+    "references_in_store",
     "run_tool",
+    "write_references",
 ]
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
@@ -120,6 +123,7 @@ class Variable:
 def open(
     source: str | bytes | BinaryFile,
     *,
+    store: Adapter | None = None,
     all_attributes: bool = False,
     shared: bool = False,
     hdf_eos: bool = False,
@@ -154,6 +158,12 @@ def dump_as_reference(arguments: Sequence[Path]) -> bytes: ...
 def copy(arguments: Sequence[Path]) -> list[str]: ...
 def configure(threads: int | None, cache: int | None) -> None: ...
 def facts(location: Path) -> str: ...
+
+def write_references(
+    inputs: Sequence[str], output: str | None, concat: str | None, base: str | None, inline: int
+) -> tuple[bytes, list[str]]: ...
+def references_in_store(adapter: Adapter, key: str, url: str) -> tuple[str, list[str]]: ...
+def open_references(source: str | bytes | BinaryFile, base: str | None) -> OpenFile: ...
 
 @final
 class PartWriter:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Path,
         Quantization,
         Source,
+        Store,
         TypeKind,
         Values,
     )
@@ -359,13 +360,17 @@ def _group_at(dataset: Dataset, path: str) -> Group:
 class Dataset(Group):
     """An open dataset, which is its root group too. Made by ``ferrocdf.open``; a context manager that closes it."""
 
-    __slots__ = ("_file", "_options", "location", "mode")
+    __slots__ = ("_file", "_opener", "_options", "location", "mode")
 
     def __new__(cls, open_file: _ferrocdf.OpenFile, *_: Any, **__: Any) -> Self:
         return _ferrocdf.Group.__new__(cls, open_file)
 
-    def __init__(self, open_file: _ferrocdf.OpenFile, source: Location, mode: Mode, options: dict[str, Any]) -> None:
+    def __init__(
+        self, open_file: _ferrocdf.OpenFile, source: Location, mode: Mode, options: dict[str, Any], opener: Callable[..., Dataset] | None = None
+    ) -> None:
         self._file, self.location, self.mode, self._options = open_file, source, mode, options
+        # What opens it anew; None for `open`, which is defined below.
+        self._opener = opener
 
     @property
     def _dataset(self) -> Dataset:  # type: ignore[override]
@@ -417,11 +422,11 @@ class Dataset(Group):
     def __reduce__(self) -> tuple[Callable[..., Dataset], tuple[Any, ...]]:
         if self.mode != "r":
             raise TypeError("only datasets that are open for reading can be pickled")
-        return _reopen, (self.location, self._options)
+        return _reopen, (self._opener or open, self.location, self._options)
 
 
-def _reopen(location: Location, options: dict[str, Any]) -> Dataset:
-    return open(location, **options)
+def _reopen(opener: Callable[..., Dataset], location: Location, options: dict[str, Any]) -> Dataset:
+    return opener(location, **options)
 
 
 @overload
@@ -429,6 +434,7 @@ def open(
     source: Source,
     mode: Literal["r"] = "r",
     *,
+    store: Store | None = None,
     all_attributes: bool = False,
     shared: bool = False,
     hdf_eos: bool = False,
@@ -455,18 +461,22 @@ def open(source: Source | None, mode: Mode = "r", **options: Any) -> Dataset:
     """Opens or makes a dataset.
 
     source: a path, a URL (``https://``, ``s3://``, ``gs://``, ``az://``, with fragments such as ``#mode=nczarr,zip``), the bytes of a file, or a
-        file object with ``read``, ``seek`` and ``tell`` (of ``open``, ``io.BytesIO``, fsspec). None with mode "w" makes it in memory.
+        file object with ``read``, ``seek`` and ``tell`` (of ``open``, ``io.BytesIO``, fsspec). None with mode "w" makes it in memory. A mapping of
+        fsspec (``fsspec.get_mapper``) is the Zarr store or the file at its root, a store of obstore the Zarr store that it is.
     mode: "r" reads; "a" or "r+" reads and changes, a copy in memory where bytes are given; "w" makes a new dataset in place of an old one; "x" makes one that does not exist yet.
 
-    Options for reading: ``all_attributes`` (True reads all attributes at once), ``shared`` (another process writes the file meanwhile),
-    ``hdf_eos`` and ``hdf4_all`` (HDF4 files as their HDF-EOS2 metadata says; all that they hold). For "a": ``merge``, ``durable``. For "w" and "x":
+    Options for reading: ``store`` (a store of obstore, or a file system or a mapping of fsspec, in which ``source`` is the path of a Zarr store or a
+    file; datasets in stores are only read), ``all_attributes`` (True reads all attributes at once), ``shared`` (another process writes the file
+    meanwhile), ``hdf_eos`` and ``hdf4_all`` (HDF4 files as their HDF-EOS2 metadata says; all that they hold). For "a": ``merge``, ``durable``. For "w" and "x":
     ``kind`` as ``nccopy -k`` has it ("netCDF-4", "classic", "cdf5", "zarr", "nczarr2", …), ``fill``, ``durable``.
     """
     # The overloads say what a mode takes.
     place: Any = os.fspath(source) if isinstance(source, os.PathLike) else source
     place = bytes(place) if isinstance(place, (bytearray, memoryview)) else place
     if mode == "r":
-        made = _ferrocdf.open(place, **options)
+        made = _open(place, **options)
+    elif options.get("store") is not None:
+        raise ValueError(f"mode {mode!r}: datasets in stores of fsspec and obstore are only read; give a URL to write to")
     elif mode in ("a", "r+"):
         made = _ferrocdf.append(place, **options)
     elif mode in ("w", "x"):
@@ -474,3 +484,18 @@ def open(source: Source | None, mode: Mode = "r", **options: Any) -> Dataset:
     else:
         raise ValueError(f"mode {mode!r}: it is \"r\", \"a\", \"r+\", \"w\" or \"x\"")
     return Dataset(made, place, mode, options)
+
+
+def _open(place: Any, store: Store | None = None, **options: Any) -> _ferrocdf.OpenFile:
+    """Opens a dataset for reading, in a store too."""
+    if store is None and isinstance(place, (str, bytes)):
+        return _ferrocdf.open(place, **options)
+    # What few programs use is imported by those alone.
+    from ._stores import adapt
+
+    found = adapt(place, None) if store is None else adapt(store, os.fspath(place))
+    if found is not None:
+        return _ferrocdf.open(found[1], store=found[0], **options)
+    if store is not None:
+        raise TypeError(f"a store is one of obstore, or a file system or a mapping of fsspec; this is {type(store)}")
+    return _ferrocdf.open(place, **options)

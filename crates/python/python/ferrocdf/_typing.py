@@ -1,7 +1,7 @@
 """Types that annotations name. Only type checkers import this module."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
 
@@ -41,11 +41,60 @@ class BinaryFile(Protocol):
     def tell(self) -> int: ...
 
 
-#: What datasets are read from.
-Source: TypeAlias = Path | bytes | bytearray | memoryview | BinaryFile
+class FsspecMapping(Protocol):
+    """A mapping of fsspec: a folder or a file of a file system."""
 
-#: What a dataset was opened from: its path, URL, bytes or file object; None for one made in memory.
-Location: TypeAlias = str | bytes | BinaryFile | None
+    @property
+    def fs(self) -> Any: ...
+    @property
+    def root(self) -> str: ...
+
+
+class FsspecFileSystem(Protocol):
+    """A file system of fsspec."""
+
+    @property
+    def cat_ranges(self) -> Any: ...
+    @property
+    def info(self) -> Any: ...
+
+
+class ObstoreStore(Protocol):
+    """A store of obstore."""
+
+    @property
+    def get_ranges(self) -> Any: ...
+    @property
+    def list_with_delimiter(self) -> Any: ...
+
+
+#: A store that datasets are in.
+Store: TypeAlias = FsspecMapping | FsspecFileSystem | ObstoreStore
+
+#: A request for a range of an object: its key, and the range as that of a slice.
+Request: TypeAlias = tuple[str, int | None, int | None]
+
+#: The answer: bytes, the position of the first one, the size of the object, its version; None for no such object; the exception of the request.
+Answer: TypeAlias = tuple[bytes, int, int, str] | Exception | None
+
+
+class Adapter(Protocol):
+    """A store as the engine reads it."""
+
+    name: str
+
+    def get_many(self, requests: Sequence[Request], /) -> list[Answer]: ...
+    def list(self, folder: str, /) -> tuple[list[str], list[str]]: ...
+
+
+#: What datasets are read from.
+Source: TypeAlias = Path | bytes | bytearray | memoryview | BinaryFile | FsspecMapping | ObstoreStore
+
+#: References: a dictionary, its text or its bytes in JSON, or where that is.
+References: TypeAlias = Mapping[str, Any] | Path | bytes | bytearray | memoryview | BinaryFile
+
+#: What a dataset was opened from: its path, URL, bytes, file object or store; None for one made in memory.
+Location: TypeAlias = str | bytes | BinaryFile | FsspecMapping | ObstoreStore | None
 
 
 class BinaryTarget(Protocol):

@@ -99,8 +99,8 @@ class FerrocdfBackend(BackendEntrypoint):
         self, filename_or_obj: T_PathFileOrDataStore | Dataset, *, group: str | None = None, hdf_eos: bool = False, **decoding: Any
     ) -> dict[str, xarray.Dataset]:
         """Opens all groups of a dataset, by their paths."""
-        source: Any = _normalize_path(filename_or_obj)
-        dataset = open(source, all_attributes=True, hdf_eos=hdf_eos)
+        source: Any = filename_or_obj if isinstance(filename_or_obj, Dataset) else _normalize_path(filename_or_obj)
+        dataset = source if isinstance(source, Dataset) else open(source, all_attributes=True, hdf_eos=hdf_eos)
         top: Group = dataset if group in (None, "", "/") else dataset[group]
         found = {}
         for each in _with_inner(top):
