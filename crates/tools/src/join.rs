@@ -1,0 +1,64 @@
+//! `ferrocdf join`: files joined along a dimension into one file.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use ferrocdf::{Code, CreateOptions, Error, File, Location, Result};
+
+use crate::input::{location, overlap};
+use crate::progress::{Progress, RemoteProgress};
+use crate::target::{Target, remove_on_signals};
+
+/// The command line.
+#[derive(Args)]
+pub struct JoinArgs {
+    /// The dimension along which files are joined; the unlimited one unless given. It is unlimited in the new file.
+    #[arg(long, value_name = "DIMENSION")]
+    dimension: Option<String>,
+    /// The file to write, of the kind of the first file.
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// The files, in the order of their elements: netCDF-4 or classic files, paths or URLs (http, https, s3, gs, az). They must have the same
+    /// variables, types, units and scales, and the same values in variables without the dimension.
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<PathBuf>,
+}
+
+/// Joins files. Returns the exit code.
+pub fn run(args: &JoinArgs) -> u8 {
+    remove_on_signals();
+    match join(args) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("ferrocdf join: {error}");
+            1
+        }
+    }
+}
+
+fn join(args: &JoinArgs) -> Result<()> {
+    if let Some(input) = args.inputs.iter().find(|input| overlap(input, &args.output).is_some()) {
+        let what = format!("the output would overwrite {}", input.display());
+        return Err(Error::new(Code::EINVAL, what).at(args.output.display()));
+    }
+    let inputs: Vec<Location> = args.inputs.iter().map(|input| location(input)).collect::<Result<_>>()?;
+    let Some(first) = inputs.first() else { return Ok(()) };
+    let _shown = RemoteProgress::of(first, "reading");
+    let format = File::open_location(first, &Default::default())?.format();
+    let mut how = CreateOptions::format(format.native());
+    let target = Target::new_dataset(&args.output, &mut how)?;
+    let sizes: Vec<u64> = args.inputs.iter().map(|input| size(input)).collect();
+    let mut progress = Progress::new("joining", sizes.iter().sum());
+    let mut left = sizes.iter();
+    let mut joined = || progress.add(left.next().copied().unwrap_or_default());
+    let file = target.named(target.create(&how))?;
+    let done = ferrocdf::join::join(&inputs, &file, args.dimension.as_deref(), &mut joined);
+    target.named(done.and_then(|()| file.close()))?;
+    progress.finish();
+    target.replace()
+}
+
+/// Returns the size of a file; that of a remote one is not asked for.
+fn size(path: &Path) -> u64 {
+    path.metadata().map_or(0, |about| about.len())
+}
