@@ -1,7 +1,7 @@
 """Joined files: makes files of random lengths, and judges what joins them with netCDF-C, HDF5, xarray and NCO.
 
 `make FOLDER NUMBER`: files `0.nc` to `3.nc` of one random kind.
-`check JOINED FILE...`: the joined file has the values of the files one behind the other.
+`check KIND JOINED FILE...`: the joined, or (KIND `virtual`) the virtual, file has the values of the files one behind the other.
 Several commands have `then` between them.
 """
 
@@ -63,13 +63,13 @@ def raw(path, name):
         return variable[:], {key: variable.getncattr(key) for key in variable.ncattrs()}
 
 
-def check(joined, *files):
+def check(kind, joined, *files):
     with netCDF4.Dataset(files[0]) as file:
         form = file.data_model
         names = list(file.variables) + [f"inner/{name}" for group in file.groups.values() for name in group.variables]
     with netCDF4.Dataset(joined) as file:
         assert file.data_model == form
-        assert file.dimensions["time"].isunlimited()
+        assert file.dimensions["time"].isunlimited() == (kind == "joined")
     for name in names:
         values, attributes = raw(joined, name)
         parts = [raw(file, name) for file in files]
@@ -79,6 +79,7 @@ def check(joined, *files):
         if form.startswith("NETCDF4"):
             with h5py.File(joined) as file:
                 np.testing.assert_array_equal(file[name][()], wanted, err_msg=name)
+                assert file[name].is_virtual == (kind == "virtual" and name not in ("y", "time")), name
     with xarray.open_mfdataset(files, concat_dim="time", combine="nested", data_vars="minimal") as wanted:
         with xarray.open_dataset(joined) as found:
             xarray.testing.assert_identical(found.load(), wanted.load())

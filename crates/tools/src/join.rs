@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ferrocdf::join::join_virtual;
+use ferrocdf::store::{folder_of, resolve_links};
 use ferrocdf::{Code, CreateOptions, Error, File, Location, Result};
 
-use crate::input::{location, overlap};
+use crate::input::{local, location, overlap};
 use crate::progress::{Progress, RemoteProgress};
 use crate::target::{Target, remove_on_signals};
 
@@ -15,6 +17,10 @@ pub struct JoinArgs {
     /// The dimension along which files are joined; the unlimited one unless given. It is unlimited in the new file.
     #[arg(long, value_name = "DIMENSION")]
     dimension: Option<String>,
+    /// Copy no elements of variables with the dimension: refer to those of the files, which must be netCDF-4 or other HDF5 files and stay where they
+    /// are, seen from the new file. The dimension has a fixed length in the new file.
+    #[arg(long)]
+    r#virtual: bool,
     /// The file to write, of the kind of the first file.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
@@ -52,7 +58,14 @@ fn join(args: &JoinArgs) -> Result<()> {
     let mut left = sizes.iter();
     let mut joined = || progress.add(left.next().copied().unwrap_or_default());
     let file = target.named(target.create(&how))?;
-    let done = ferrocdf::join::join(&inputs, &file, args.dimension.as_deref(), &mut joined);
+    let dimension = args.dimension.as_deref();
+    let done = if args.r#virtual {
+        let path = local(args.output.clone());
+        let path = resolve_links(&path).unwrap_or(path);
+        join_virtual(&inputs, &file, folder_of(&path), dimension, &mut joined)
+    } else {
+        ferrocdf::join::join(&inputs, &file, dimension, &mut joined)
+    };
     target.named(done.and_then(|()| file.close()))?;
     progress.finish();
     target.replace()

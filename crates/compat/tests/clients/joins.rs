@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use ferrocdf::Container;
 use ferrocdf_compat::python;
 
 /// Runs commands of `py/joins.py`.
@@ -34,9 +35,14 @@ fn joined_files_are_read_by_others_as_those_that_they_were_made_of() {
     judge(&made);
     for number in &numbers {
         let files: Vec<String> = (0..4).map(|part| path(&[number, &format!("{part}.nc")])).collect();
-        let joined = path(&[number, "all.nc"]);
-        join(&[&files[..], &["-o".to_string(), joined.clone()]].concat());
-        checks.push([&["check".to_string(), joined], &files[..]].concat());
+        let is_hdf5 = ferrocdf::open(&files[0]).unwrap().format().container() == Container::Hdf5;
+        let kinds = if is_hdf5 { &["joined", "virtual"][..] } else { &["joined"] };
+        for &kind in kinds {
+            let joined = path(&[number, &format!("{kind}.nc")]);
+            let option = (kind == "virtual").then(|| "--virtual".to_string());
+            join(&[&files[..], option.as_slice(), &["-o".to_string(), joined.clone()]].concat());
+            checks.push([&["check".to_string(), kind.to_string(), joined], &files[..]].concat());
+        }
     }
     judge(&checks);
 }

@@ -35,6 +35,7 @@ const RUNS: &[(&str, &[&str])] = &[
     ("nccopy", &["-k", "netCDF-4", "-d", "1", "-s", "IN.nc"]),
     ("nccopy", &["-k", "netCDF-4 classic model", "-c", "t/7,x/11", "IN.nc"]),
     ("nccopy", &["-k", "nczarr3", "IN.nc", "ZIP"]),
+    ("ferrocdf", &["join", "IN.nc", "-o", "OUT"]),
     ("persist", &["IN.nc", "OUT"]),
     ("ncgen", &["-3", "-o", "OUT", "IN.cdl"]),
     ("ncgen", &["-5", "-x", "-o", "OUT", "IN.cdl"]),

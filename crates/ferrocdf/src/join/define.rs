@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_model::{Chunking, Container, DimId, Filter, Model, Owner, Storage, Var, VarId};
+use ferrocdf_model::{Chunking, Container, DimId, Filter, Format, Model, Owner, Storage, Var, VarId};
 
 use super::check::{Member, refused};
 use crate::FileMut;
@@ -16,10 +16,14 @@ pub(super) struct JoinedVariable {
     pub(super) along: Option<usize>,
 }
 
-/// Defines in an empty file what the first dataset has. Returns its variables.
-pub(super) fn define(first: &Member, to: &FileMut, dimension: Option<&str>) -> Result<Vec<JoinedVariable>> {
+/// Returns the definitions of the first dataset with a dimension that grows, for a file of another format, and its variables.
+pub(super) fn plan(
+    first: &Member,
+    format: Format,
+    dimension: Option<&str>,
+) -> Result<(Model, Vec<JoinedVariable>)> {
     let source = first.file.model();
-    let (from_format, format) = (source.format(), to.format());
+    let from_format = source.format();
     let is_file = matches!(format.container(), Container::Classic | Container::Hdf5);
     if !is_file || from_format.container() != format.container() {
         let what = format!(
@@ -58,14 +62,18 @@ pub(super) fn define(first: &Member, to: &FileMut, dimension: Option<&str>) -> R
         }
     }
     check_records(&target, first, &name)?;
+    Ok((target, variables))
+}
+
+/// Gives an empty file its definitions.
+pub(super) fn define(to: &FileMut, target: Model) -> Result<()> {
     to.define(|draft| {
         if draft.var_ids().next().is_some() || !draft.dims().is_empty() {
             return Err(refused("the file has definitions already; datasets are joined into a new file"));
         }
         *draft = target;
         Ok(())
-    })?;
-    Ok(variables)
+    })
 }
 
 /// Returns the name of the dimension along which datasets are joined: the given one, or that of the unlimited dimensions.

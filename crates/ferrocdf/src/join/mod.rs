@@ -7,6 +7,8 @@
 
 pub(crate) mod check;
 mod define;
+mod relative;
+mod virtual_file;
 
 use std::collections::HashMap;
 
@@ -16,7 +18,8 @@ use ferrocdf_model::DimId;
 use crate::copy::{Pair, Shift, copy_data, copy_shifted};
 use crate::{FileMut, Location, OpenOptions};
 use check::{Member, check_values, check_variable, refused};
-use define::{JoinedVariable, define};
+use define::{JoinedVariable, define, plan};
+pub use virtual_file::join_virtual;
 
 /// Bytes of memory for copying and comparing data that is not moved without looking at it.
 const BUDGET: usize = 16 << 20;
@@ -61,16 +64,11 @@ pub fn join(
 ) -> Result<()> {
     let Some((first, others)) = inputs.split_first() else { return Err(refused("no dataset is given")) };
     let first = Member::open(first, &OpenOptions::default().all_attributes(true))?;
-    let variables = define(&first, to, dimension)?;
+    let (target, variables) = plan(&first, to.format(), dimension)?;
+    define(to, target)?;
     let pairs: Vec<Pair> = variables.iter().map(|variable| (variable.var, variable.var)).collect();
     copy_data(&first.file, to, &pairs, BUDGET, &mut |_| {})?;
-    let mut ends: HashMap<DimId, u64> = HashMap::new();
-    let model = first.file.model();
-    for variable in &variables {
-        ends.extend(
-            variable.along.map(|dim| model.var(variable.var).dims[dim]).map(|id| (id, model.dim(id).len)),
-        );
-    }
+    let mut ends = first_ends(&first, &variables);
     for (&dim, &end) in &ends {
         to.grow_dimension(dim, end)?;
     }
@@ -83,22 +81,45 @@ pub fn join(
     Ok(())
 }
 
-/// Checks another dataset and copies its elements behind those that there are. `ends` has the lengths of the joined dimensions so far.
+/// The lengths that joined dimensions have so far.
+type Ends = HashMap<DimId, u64>;
+
+/// Returns the lengths of the joined dimensions in the first dataset.
+fn first_ends(first: &Member, variables: &[JoinedVariable]) -> Ends {
+    let model = first.file.model();
+    let dims = variables.iter().filter_map(|variable| Some(model.var(variable.var).dims[variable.along?]));
+    dims.map(|dim| (dim, model.dim(dim).len)).collect()
+}
+
+/// Checks another dataset and copies its elements behind those that there are.
 fn append(
     first: &Member,
     variables: &[JoinedVariable],
     other: &Member,
     to: &FileMut,
-    ends: &mut HashMap<DimId, u64>,
+    ends: &mut Ends,
 ) -> Result<()> {
+    let joined = check_member(first, variables, other, ends)?;
+    copy_shifted(&other.file, to, &joined, BUDGET, &mut |_| {})?;
+    ends.iter().try_for_each(|(&dim, &end)| to.grow_dimension(dim, end))
+}
+
+/// Checks that another dataset can be joined. Returns the variables to be joined, and where they begin; `ends` gets the lengths with this dataset.
+fn check_member(
+    first: &Member,
+    variables: &[JoinedVariable],
+    other: &Member,
+    ends: &mut Ends,
+) -> Result<Vec<(Pair, Shift)>> {
     let (model, theirs) = (first.file.model(), other.file.model());
     other.check_complete()?;
     let mut joined = vec![];
-    let mut longer: HashMap<DimId, u64> = HashMap::new();
+    let mut longer = Ends::new();
     for &JoinedVariable { var, along } in variables {
         let path = model.var_path(var);
         let their_var = other.variable(&path)?;
         check_variable(along, (first, var), (other, their_var))?;
+        other.check_readable(their_var)?;
         let Some(dim) = along else {
             check_values((first, var), (other, their_var))?;
             continue;
@@ -108,26 +129,17 @@ fn append(
         let end = ends.get(&id).copied().unwrap_or_default();
         let reached = end.saturating_add(len);
         if *longer.entry(id).or_insert(reached) != reached {
-            let why = format!(
-                "{len} elements along {}, and another number in a variable before it",
-                model.dim(id).name
-            );
+            let name = &model.dim(id).name;
+            let why = format!("{len} elements along {name}, and another number in a variable before it");
             return Err(other.refused(&path, why));
         }
         joined.push(((their_var, var), Shift { dim, by: end }));
     }
-    for var in theirs.var_ids().map(|var| theirs.var_path(var)) {
-        if first.variable(&var).is_err() {
-            return Err(other.refused(&var, format!("{} has no such variable", first.name)));
+    for path in theirs.var_ids().map(|var| theirs.var_path(var)) {
+        if first.variable(&path).is_err() {
+            return Err(other.refused(&path, format!("{} has no such variable", first.name)));
         }
     }
-    for &((their_var, _), _) in &joined {
-        other.check_readable(their_var)?;
-    }
-    copy_shifted(&other.file, to, &joined, BUDGET, &mut |_| {})?;
-    for (dim, end) in longer {
-        to.grow_dimension(dim, end)?;
-        ends.insert(dim, end);
-    }
-    Ok(())
+    ends.extend(longer);
+    Ok(joined)
 }

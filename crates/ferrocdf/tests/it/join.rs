@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ferrocdf::join::join;
+use ferrocdf::join::{join, join_virtual};
 use ferrocdf::references::{Reference, ReferenceOptions, References};
 use ferrocdf::store::testing::Rng;
 use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, Location, Result, Values};
@@ -138,6 +138,8 @@ fn random_files_are_joined_in_their_order() {
 
 const PLAIN: Shape = Shape { format: Format::NETCDF4, is_unlimited: true, chunk: 2, is_filtered: true };
 
+const PLAIN_CLASSIC: Shape = Shape { format: Format::NETCDF4_CLASSIC, ..PLAIN };
+
 fn parts(folder: &Path, lens: &[u64]) -> Vec<String> {
     let (mut names, mut first) = (vec![], 0);
     for (number, &len) in lens.iter().enumerate() {
@@ -253,9 +255,9 @@ fn dimension_is_found_or_has_to_be_named() {
         done.map(|file| file.variable("v").unwrap().shape()).map_err(|error| error.to_string())
     };
     let (t, y, x) = (("t", None), ("y", None), ("x", Some(3)));
-    make("a.nc", Format::NETCDF4, &[t, y, x], &["t", "x"]);
+    make("a.nc", Format::NETCDF4, &[t, y, x], &["x"]);
     assert!(said(Format::NETCDF4, None).unwrap_err().contains("several dimensions are unlimited (t, y)"));
-    assert_eq!(said(Format::NETCDF4, Some("x")).unwrap(), [0, 6]);
+    assert_eq!(said(Format::NETCDF4, Some("x")).unwrap(), [6]);
     make("a.nc", Format::CLASSIC, &[x], &["x"]);
     assert!(said(Format::CLASSIC, None).unwrap_err().contains("no dimension is unlimited"));
     assert_eq!(said(Format::CLASSIC, Some("x")).unwrap(), [6]);
@@ -265,4 +267,94 @@ fn dimension_is_found_or_has_to_be_named() {
     assert!(said(Format::CLASSIC, Some("x")).unwrap_err().contains("not its first dimension"));
     make("a.nc", Format::NETCDF4, &[x], &["x", "x"]);
     assert!(said(Format::NETCDF4, Some("x")).unwrap_err().contains("twice"));
+}
+
+/// Joins files of a folder to the virtual file `all.nc`.
+fn join_virtually(folder: &Path, names: &[String]) -> Result<File> {
+    let inputs: Vec<Location> = names.iter().map(|name| at(folder, name)).collect();
+    let path = folder.join("all.nc");
+    let to = ferrocdf::create(&path)?;
+    join_virtual(&inputs, &to, folder, Some("time"), &mut || ())?;
+    to.close()?;
+    ferrocdf::open(path)
+}
+
+#[test]
+fn virtual_file_has_the_values_of_files_wherever_all_are_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, moved) = (folder.path().join("here"), folder.path().join("moved"));
+    std::fs::create_dir(&here).unwrap();
+    let mut rng = Rng::new(3);
+    let (mut names, mut steps) = (vec![], 0);
+    for number in 0..6 {
+        let shape = Shape {
+            format: Format::NETCDF4_CLASSIC,
+            is_unlimited: number % 2 == 0,
+            chunk: rng.below(3) + 1,
+            is_filtered: number % 3 > 0,
+        };
+        let len = if number == 2 { 0 } else { rng.below(5) + shape.chunk };
+        // A name that would stand for a number.
+        names.push(format!("100%b {number}.nc"));
+        make(&here.join(&names[number]), &shape, steps, len, |_| ());
+        steps += len as i32;
+    }
+    join_virtually(&here, &names).unwrap();
+    std::fs::rename(&here, &moved).unwrap();
+    let file = ferrocdf::open(moved.join("all.nc")).unwrap();
+    let wanted: Vec<i32> = (0..steps).collect();
+    assert_eq!(file.variable("time").unwrap().get_values::<i32, _>(..).unwrap(), wanted);
+    let level = file.variable("level").unwrap();
+    assert_eq!(level.get_values::<i16, _>(..).unwrap(), level_of(&wanted));
+    assert_eq!(level.sources().unwrap().virtual_sources.len(), 5);
+    assert_eq!(level.attribute::<f64>("scale_factor").unwrap(), 0.5);
+    assert!(!file.dimension("time").unwrap().is_unlimited());
+    drop(file);
+    std::fs::remove_file(moved.join(&names[0])).unwrap();
+    let file = ferrocdf::open(moved.join("all.nc")).unwrap();
+    assert_eq!(file.variable("time").unwrap().get_values::<i32, _>(..).unwrap(), wanted);
+    let level = file.variable("level").unwrap().get_values::<i16, _>(..).unwrap();
+    assert_eq!((level[0], level.last()), (-32767, level_of(&wanted).last()));
+}
+
+#[test]
+fn virtual_file_refers_to_datasets_in_groups_and_to_prefixed_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..2).map(|number| format!("{number}.nc")).collect();
+    for (number, name) in (0..).zip(&names) {
+        let file = ferrocdf::create(folder.path().join(name)).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        file.add_dimension("turned", 3).unwrap();
+        make_numbers(&file, number);
+        file.close().unwrap();
+    }
+    let file = join_virtually(folder.path(), &names).unwrap();
+    let wanted = [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15];
+    assert_eq!(file.variable("turned").unwrap().get_values::<i32, _>(..).unwrap(), wanted);
+    assert_eq!(file.variable("inner/v").unwrap().get_values::<i32, _>(..).unwrap(), [0, 1, 10, 11]);
+}
+
+/// Adds a variable in a group, and one that has the name of a dimension and is not its coordinate.
+fn make_numbers(file: &FileMut, number: i32) {
+    let inner = file.add_group("inner").unwrap();
+    let v = inner.add_variable::<i32>("v", &["time"]).unwrap();
+    let turned = file.add_variable::<i32>("turned", &["time", "turned"]).unwrap();
+    v.put_values(&[number * 10, number * 10 + 1], (0..2,)).unwrap();
+    let numbers: Vec<i32> = (0..6).map(|at| number * 10 + at).collect();
+    turned.put_values(&numbers, (0..2, ..)).unwrap();
+}
+
+#[test]
+fn files_that_cannot_be_virtual_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = parts(folder.path(), &[2, 2]);
+    let said = || join_virtually(folder.path(), &names).map(drop).unwrap_err().to_string();
+    assert!(said().contains("0.nc: /inner/texts: strings"), "{}", said());
+    make(&folder.path().join("0.nc"), &PLAIN_CLASSIC, 0, 2, |_| ());
+    make(&folder.path().join("1.nc"), &Shape { format: Format::DATA64, ..PLAIN_CLASSIC }, 2, 2, |_| ());
+    assert!(said().contains("1.nc: a ") && said().contains("source"), "{}", said());
+    make(&folder.path().join("1.nc"), &PLAIN_CLASSIC, 2, 2, |file| {
+        file.variable_mut("time").unwrap().put_attribute("calendar", "noleap").unwrap();
+    });
+    assert!(said().contains("1.nc: /time: calendar"), "{}", said());
 }

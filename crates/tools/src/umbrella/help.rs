@@ -40,7 +40,8 @@ pub(super) fn copy() -> String {
 pub(super) fn join() -> &'static str {
     "Examples:
   ferrocdf join 2024.nc 2025.nc 2026.nc -o all.nc        along the unlimited dimension
-  ferrocdf join --dimension time day-*.nc -o month.nc    along a dimension of any kind, which is unlimited in the new file"
+  ferrocdf join --dimension time day-*.nc -o month.nc    along a dimension of any kind, which is unlimited in the new file
+  ferrocdf join --virtual day-*.nc -o month.nc           without copying elements: the new file refers to the others"
 }
 
 /// What `ferrocdf dump` takes and `ncdump` does not.
