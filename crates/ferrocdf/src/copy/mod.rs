@@ -74,6 +74,7 @@ pub fn copy_data(
     budget: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
+    to.commit()?;
     let pairs: Vec<(Pair, Shift)> = pairs.iter().map(|&pair| (pair, Shift::default())).collect();
     copy_shifted(from, to, &pairs, budget, progress)
 }
@@ -90,7 +91,8 @@ pub(crate) fn copy_shifted(
     if from.is_same_file(to) {
         return Err(Error::new(Code::EINVAL, "a file cannot be copied to itself"));
     }
-    to.commit()?;
+    // Not `commit`, which may flush as well: of many files each would write the indexes anew.
+    to.named(to.write_state().commit())?;
     from.complete()?;
     let (source, target) = (from.model(), to.model());
     for &((from_var, to_var), _) in pairs {
