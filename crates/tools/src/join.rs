@@ -50,8 +50,12 @@ fn join(args: &JoinArgs) -> Result<()> {
     let inputs: Vec<Location> = args.inputs.iter().map(|input| location(input)).collect::<Result<_>>()?;
     let Some(first) = inputs.first() else { return Ok(()) };
     let _shown = RemoteProgress::of(first, "reading");
-    let format = File::open_location(first, &Default::default())?.format();
-    let mut how = CreateOptions::format(format.native());
+    let first = File::open_location(first, &Default::default())?;
+    for object in first.skipped() {
+        eprintln!("ferrocdf join: skipped: {object}");
+    }
+    let mut how = CreateOptions::format(first.format().native());
+    drop(first);
     let target = Target::new_dataset(&args.output, &mut how)?;
     let sizes: Vec<u64> = args.inputs.iter().map(|input| size(input)).collect();
     let mut progress = Progress::new("joining", sizes.iter().sum());
