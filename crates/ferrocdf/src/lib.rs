@@ -42,6 +42,7 @@ mod file;
 mod handles;
 mod hdf4;
 mod hdf_eos;
+pub mod join;
 pub mod layout;
 mod location;
 mod nc4;

@@ -115,6 +115,21 @@ impl Default for StoredSelection {
     }
 }
 
+impl StoredSelection {
+    /// A selection to be written: all elements, or blocks at fixed distances in version 2, which every library that knows virtual datasets reads.
+    pub fn new(selection: SpaceSelection) -> StoredSelection {
+        let rank = selection.rank().unwrap_or(0) as u32;
+        match selection {
+            // The length counts the rank, and four numbers of 8 bytes for each dimension.
+            SpaceSelection::Regular(_) => {
+                let length = rank.saturating_mul(32).saturating_add(4);
+                StoredSelection { selection, version: 2, length, width: 8 }
+            }
+            selection => StoredSelection { selection, ..StoredSelection::default() },
+        }
+    }
+}
+
 const NONE: u32 = 0;
 const POINTS: u32 = 1;
 const HYPERSLAB: u32 = 2;

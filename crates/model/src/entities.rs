@@ -128,6 +128,22 @@ pub struct Storage {
     /// How numbers are rounded that are written; an attribute of the file says it, which is written with the variable. Of a
     /// variable that is in the file already this is `None`.
     pub quantize: Option<Quantize>,
+    /// Variables of other files that a netCDF-4 variable is made of, which is to be made as a virtual dataset of HDF5; its chunks and filters are
+    /// then those of the others. Of a variable that is in the file already this says nothing.
+    pub sources: Vec<SourceVariable>,
+}
+
+/// A variable of another HDF5 file whose elements are a box of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceVariable {
+    /// The name of the other file: a relative path begins in the folder of the file.
+    pub file: Vec<u8>,
+    /// The path of the dataset in the other file.
+    pub path: Vec<u8>,
+    /// The coordinates of the first element of the box.
+    pub start: Vec<u64>,
+    /// The shape of the other variable, and of the box.
+    pub count: Vec<u64>,
 }
 
 /// How a Zarr array is stored where netCDF has no word for it.

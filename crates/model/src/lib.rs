@@ -20,8 +20,8 @@ mod values;
 
 pub use attrs::{Attrs, LateAttrs};
 pub use entities::{
-    Attr, Chunking, Dim, DimId, Endian, Group, GroupId, NamedCodec, Owner, Quantization, Quantize, Storage,
-    StoredFill, TypeId, Var, VarId, ZarrForm,
+    Attr, Chunking, Dim, DimId, Endian, Group, GroupId, NamedCodec, Owner, Quantization, Quantize,
+    SourceVariable, Storage, StoredFill, TypeId, Var, VarId, ZarrForm,
 };
 pub use filters::Filter;
 pub use format::{Container, DataModel, Format};

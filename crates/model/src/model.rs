@@ -320,6 +320,12 @@ impl Model {
         self.dims[dim.index()].unlimited = true;
     }
 
+    /// Gives a dimension a fixed length.
+    pub fn fix_dim(&mut self, dim: DimId, len: u64) {
+        let dim = &mut self.dims[dim.index()];
+        (dim.unlimited, dim.len) = (false, len);
+    }
+
     /// This model with new names checked by the rules of HDF5 ([`Name::of_hdf5`]), which are wider than those of netCDF:
     /// for a file that is to hold what a file of another program holds.
     #[must_use]

@@ -4,6 +4,7 @@
 pub mod getopt;
 pub mod info;
 mod input;
+mod join;
 pub mod kinds;
 pub mod nccopy;
 pub mod ncdump;

@@ -4,7 +4,7 @@
 //! written stays decoded in memory ("pending") until it is complete, and is encoded once.
 //!
 //! The files import each other in one direction only: `index`, `decoded`, `dim_chunks` and `fetch_plan` know none of the others;
-//! `cache` and `rows` know these; `encode` and `pending` know `cache` too, and `pending` knows `encode`; `layout` joins them.
+//! `cache` and `rows` know these; `encode` and `pending` know `cache` too, and `pending` knows `encode`; `layout` joins them, `shifted` wraps its stores.
 //! `read`, `write` and `copy` share `locate`, `objects`, `optimistic`, `selected` and `stored`; `coverage` uses the index alone.
 
 mod cache;
@@ -24,6 +24,7 @@ mod pending;
 mod read;
 mod rows;
 mod selected;
+mod shifted;
 mod stored;
 mod stored_boxes;
 mod write;

@@ -9,6 +9,7 @@
 mod bindings;
 mod crates;
 mod hdf4;
+mod joins;
 mod nczarr;
 mod our_filters;
 mod plugins;

@@ -40,6 +40,7 @@ const RUNS: &[(&str, &[&str])] = &[
     ("ncgen", &["-5", "-x", "-o", "OUT", "IN.cdl"]),
     ("ncgen", &["-4", "-o", "OUT", "IN.cdl"]),
     ("ncgen", &["-7", "-o", "OUT", "IN.cdl"]),
+    ("ferrocdf", &["join", "IN.nc", "-o", "OUT"]),
     ("ferrocdf", &["repack", "--cloud", "--verify", "IN.nc", "OUT"]),
     ("ferrocdf", &["repack", "--cloud=cmip7", "IN.nc", "OUT"]),
     ("ferrocdf", &["repack", "--cloud=cmip7", IN_PLACE, "OUT"]),

@@ -45,7 +45,8 @@ fn chunk_shape(model: &Model, var: VarId) -> Option<&[u64]> {
     }
 }
 
-fn is_same(a: &Values, b: &Values) -> bool {
+/// True if values are equal; not-a-numbers are if their bits are.
+pub(crate) fn is_same(a: &Values, b: &Values) -> bool {
     match (a, b) {
         (Values::Float(a), Values::Float(b)) => {
             a.iter().map(|a| a.to_bits()).eq(b.iter().map(|b| b.to_bits()))

@@ -6,17 +6,19 @@
 //! is stored in blocks in whole blocks; one box is read while another is written.
 
 mod compare;
+mod definitions;
 mod pipe;
 mod sparse;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use ferrocdf_array::{Array, Layout, Selection, Stored, copy_chunks};
+use ferrocdf_array::{Array, Layout, Selection, Stored, copy_chunks, flush};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Atomic, Class, Model, Type, Values, VarId};
 
 use ferrocdf_store::{is_sparse, skipping_zeros};
 
+use crate::data::grow;
 use crate::driver::{ChunkTarget, Span};
 use crate::file::State;
 use crate::tiles::{self, Tiles};
@@ -24,6 +26,8 @@ use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
 pub use compare::find_difference;
+pub(crate) use compare::is_same;
+pub(crate) use definitions::without_variables;
 use pipe::{BUFFERS, Job, Piece, pipe};
 pub use sparse::keep_unwritten;
 use sparse::{Boxes, Gaps};
@@ -31,6 +35,32 @@ use sparse::{Boxes, Gaps};
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
 /// record dimension of the target grows.
 pub type Pair = (VarId, VarId);
+
+/// Where the elements of a source begin in the target: so many further along a dimension.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shift {
+    pub(crate) dim: usize,
+    pub(crate) by: u64,
+}
+
+impl Shift {
+    /// Returns a selection of the target for one of the source.
+    fn moved(self, mut selection: Selection) -> Selection {
+        if let Some(start) = selection.start.get_mut(self.dim) {
+            *start = start.saturating_add(self.by);
+        }
+        selection
+    }
+
+    /// Returns the lengths that the target needs for a source with these.
+    fn reached(self, shape: &[u64]) -> Vec<u64> {
+        let mut shape = shape.to_vec();
+        if let Some(len) = shape.get_mut(self.dim) {
+            *len = len.saturating_add(self.by);
+        }
+        shape
+    }
+}
 
 /// Copies the data of variables, using at most about `budget` bytes of memory, or 128 MiB for what is stored in blocks.
 /// `progress` is told of each number of bytes that was copied.
@@ -44,23 +74,38 @@ pub fn copy_data(
     budget: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<()> {
+    to.commit()?;
+    let pairs: Vec<(Pair, Shift)> = pairs.iter().map(|&pair| (pair, Shift::default())).collect();
+    copy_shifted(from, to, &pairs, budget, progress)
+}
+
+/// Copies the data of variables as [`copy_data`] does, each behind elements that the target has already. A shift is along an unlimited
+/// dimension of the target.
+pub(crate) fn copy_shifted(
+    from: &File,
+    to: &FileMut,
+    pairs: &[(Pair, Shift)],
+    budget: usize,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
     if from.is_same_file(to) {
         return Err(Error::new(Code::EINVAL, "a file cannot be copied to itself"));
     }
-    to.commit()?;
+    // Not `commit`, which may flush as well: of many files each would write the indexes anew.
+    to.named(to.write_state().commit())?;
     from.complete()?;
     let (source, target) = (from.model(), to.model());
-    for &(from_var, to_var) in pairs {
+    for &((from_var, to_var), _) in pairs {
         check_shapes(&source, &target, from_var, to_var)?;
     }
-    let (numbers, trees): (Vec<Pair>, Vec<Pair>) =
-        pairs.iter().partition(|&&(var, to_var)| are_numbers((&source, var), (&target, to_var)));
-    for pair in trees {
-        copy_trees(from, to, pair, budget)?;
+    let (numbers, trees): (Vec<_>, Vec<_>) =
+        pairs.iter().partition(|&&((var, to_var), _)| are_numbers((&source, var), (&target, to_var)));
+    for (pair, shift) in trees {
+        copy_trees(from, to, (pair, shift), budget)?;
     }
     let mut rest: Vec<Job> = vec![];
-    for pair in numbers {
-        let job = Job::new(from, pair)?;
+    for (pair, shift) in numbers {
+        let job = Job::new(from, pair, shift)?;
         if !copy_each_chunk(from, to, job, progress)? {
             rest.push(job);
         }
@@ -162,7 +207,10 @@ fn move_fixed(
 
 /// Moves whole records, if they look the same in both files. `false` if they do not.
 fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMut(u64)) -> Result<bool> {
-    let Some(&Job { pair: (first, to_first), .. }) = jobs.first() else { return Ok(true) };
+    let Some(&Job { pair: (first, to_first), shift, .. }) = jobs.first() else { return Ok(true) };
+    if jobs.iter().any(|job| (job.shift.dim, job.shift.by) != (0, shift.by)) {
+        return Ok(false);
+    }
     let (source, mut target) = lock_both(from, to);
     let records = source.model().shape(first)[0];
     let of_target = target.model().clone();
@@ -181,7 +229,7 @@ fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMu
         }
     }
     drop(of_target);
-    target.grow(to_first, records)?;
+    target.grow(to_first, records.saturating_add(shift.by))?;
     for &Job { pair: (_, to_var), .. } in jobs {
         mark_written(&mut target, to_var)?;
     }
@@ -190,6 +238,7 @@ fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMu
         Some(bytes) => bytes.step,
         None => return Ok(false),
     };
+    let to_begin = to_begin + step * shift.by;
     move_bytes(from, &source, to, &target, (begin, to_begin, step * records), progress)?;
     Ok(true)
 }
@@ -208,23 +257,36 @@ fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     if storage.no_fill && storage.fill.is_none() && job.has_unwritten {
         return Ok(false);
     }
-    let dims = target.model().var(to_var).dims.clone();
-    dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
+    grow(&mut target, to_var, &job.shift.reached(&array.shape))?;
     // The numbers of the source are not rounded as those of a target with a rounding are.
     let Some(ChunkTarget { array: chunks, rounding: None }) = target.chunks_to_write(to_var)? else {
         return Ok(false);
     };
+    let Some(chunks) = behind(&target, chunks, (&array.shape, job.shift))? else { return Ok(false) };
     let copied = skipping_zeros(target.blob_mut()?, job.skips_zeros, |to_blob| {
         copy_chunks((blob, array), (to_blob, &chunks), progress)
     });
     copied.map_err(|error| between(from, to, in_variable(error, source.model(), from_var)))
 }
 
+/// Returns the part of an array that gets the chunks of a source of this shape; `None` if it begins within a chunk.
+fn behind(target: &State, array: Array, (shape, shift): (&[u64], Shift)) -> Result<Option<Array>> {
+    let Shift { dim, by } = shift;
+    if by == 0 {
+        return Ok(Some(array));
+    }
+    flush(target.blob_mut()?, &array)?;
+    let Layout::Chunked(chunks) = &array.layout else { return Ok(None) };
+    let first = chunks.shape.get(dim).filter(|&&len| by.is_multiple_of(len)).map(|len| by / len);
+    let behind = first.and_then(|first| chunks.from_chunk(dim, first));
+    Ok(behind.map(|behind| Array { shape: shape.to_vec(), layout: Layout::Chunked(behind), ..array }))
+}
+
 /// Bytes that a value which is a tree may take.
 const TREE: u64 = 256;
 
 /// Copies a variable of strings or of a user-defined type, some rows at a time.
-fn copy_trees(from: &File, to: &FileMut, (var, to_var): Pair, budget: usize) -> Result<()> {
+fn copy_trees(from: &File, to: &FileMut, ((var, to_var), shift): (Pair, Shift), budget: usize) -> Result<()> {
     let shape = from.model().shape(var);
     let ty = to.model().var(to_var).ty;
     let rows = shape.first().copied().unwrap_or(1);
@@ -240,7 +302,7 @@ fn copy_trees(from: &File, to: &FileMut, (var, to_var): Pair, budget: usize) -> 
             (Values::User(_, list), Type::User(id)) => Values::User(id, list),
             (values, _) => values,
         };
-        let _exact = to.write_trees(to_var, &selection, &values)?;
+        let _exact = to.write_trees(to_var, &shift.moved(selection), &values)?;
         at += block;
     }
     Ok(())
@@ -364,7 +426,7 @@ fn copy_whole(
     let most = if stored_in_blocks { IN_BLOCKS.max(budget as u64) } else { budget as u64 } / BUFFERS;
     let unit = tiles::unit(&shape, source, target, most / size);
     let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-    let gaps = if job.has_unwritten { Gaps::find(from, to, pair)? } else { None };
+    let gaps = if job.has_unwritten && job.shift.by == 0 { Gaps::find(from, to, pair)? } else { None };
     if let Some(gaps) = &gaps
         && gaps.leaves_out(from, pair.0, &Selection::all(&shape))? == Some(true)
     {

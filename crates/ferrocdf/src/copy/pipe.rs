@@ -7,7 +7,7 @@ use ferrocdf_array::{In, Kind, Out, RangeCheck, Selection};
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::is_sparse;
 
-use super::Pair;
+use super::{Pair, Shift};
 use crate::elements::{elements, zeros};
 use crate::{File, FileMut};
 
@@ -20,6 +20,7 @@ const WORTH: u64 = 1 << 20;
 #[derive(Clone, Copy)]
 pub(super) struct Job {
     pub(super) pair: Pair,
+    pub(super) shift: Shift,
     /// The type of its elements in the source.
     pub(super) kind: Kind,
     /// True if the source may have unwritten elements.
@@ -30,13 +31,13 @@ pub(super) struct Job {
 
 impl Job {
     /// Looks where a variable lies: with patience, since somebody may write the source.
-    pub(super) fn new(from: &File, pair: Pair) -> Result<Job> {
+    pub(super) fn new(from: &File, pair: Pair, shift: Shift) -> Result<Job> {
         from.reading(|state| {
             let array = state.array(pair.0)?;
             let is_external = state.is_external(pair.0)?;
             let has_unwritten = state.has_unwritten(pair.0)?;
             let skips_zeros = has_unwritten || is_external || is_sparse(from.path());
-            Ok(Job { pair, kind: array.stored.kind, has_unwritten, skips_zeros })
+            Ok(Job { pair, shift, kind: array.stored.kind, has_unwritten, skips_zeros })
         })
     }
 }
@@ -74,8 +75,9 @@ impl Piece {
     /// Writes what was read. Returns the number of bytes that are done.
     fn write(&self, from: &File, to: &FileMut, buffer: &[u8]) -> Result<u64> {
         let bytes = self.bytes()?;
-        let Job { pair, kind, skips_zeros, .. } = self.job;
-        match to.write_sparse(pair.1, &self.selection, In::raw(kind, &buffer[..bytes]), skips_zeros)? {
+        let Job { pair, shift, kind, skips_zeros, .. } = self.job;
+        let selection = shift.moved(self.selection.clone());
+        match to.write_sparse(pair.1, &selection, In::raw(kind, &buffer[..bytes]), skips_zeros)? {
             RangeCheck::InRange => Ok(bytes as u64),
             RangeCheck::OutOfRange => {
                 let path = from.model().var_path(pair.0);

@@ -44,6 +44,7 @@ pub use names::is_reserved as is_reserved_attribute;
 use walk::{SkippedObjects, number_of, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;
+pub(crate) use write::dataset_path;
 
 /// An HDF5 file as netCDF sees it.
 pub(crate) struct Nc4 {

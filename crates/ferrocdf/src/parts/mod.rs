@@ -46,3 +46,4 @@ mod writer;
 pub use join::{Joined, join};
 pub use source::part_key;
 pub use writer::PartWriter;
+pub(crate) use writer::is_plain;

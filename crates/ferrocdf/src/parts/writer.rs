@@ -209,7 +209,7 @@ pub(super) fn encoded_chunks(state: &mut State, var: VarId) -> Result<Option<(Ch
 }
 
 /// True if the elements of a variable are numbers or text of fixed size.
-pub(super) fn is_plain(model: &Model, var: VarId) -> bool {
+pub(crate) fn is_plain(model: &Model, var: VarId) -> bool {
     match model.var(var).ty {
         Type::Atomic(atomic) => atomic != Atomic::String,
         Type::User(id) => matches!(model.user_type(id).class, Class::Enum { .. }),

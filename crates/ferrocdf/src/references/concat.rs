@@ -4,51 +4,21 @@
 //! refused, with the file and the member that differs, since nothing would tell it when the joined array is read.
 
 use ferrocdf_array::Selection;
-use ferrocdf_bytes::{Code, Error, Result};
-use ferrocdf_model::{Atomic, Type, Values, VarId};
+use ferrocdf_bytes::{Error, Result};
+use ferrocdf_model::{Atomic, Type, VarId};
 use ferrocdf_zarr::{ChunkKeys, Json, with_member, with_shape};
 
 use super::make::MAX_INLINED;
 use super::{MadeReferences, Reference, ReferenceOptions, References};
-use crate::File;
+use crate::join::check::{Member, check_values, check_variable, refused};
 use crate::location::Location;
 use crate::nczarr::ARRAY_DIMENSIONS;
 use crate::nested;
 use crate::options::OpenOptions;
 
-/// Attributes that say what the numbers of a variable mean, and have one value for all of them.
-const MEANINGS: [&str; 21] = [
-    "_FillValue",
-    "_Unsigned",
-    "add_offset",
-    "axis",
-    "calendar",
-    "compress",
-    "flag_masks",
-    "flag_meanings",
-    "flag_values",
-    "grid_mapping",
-    "leap_month",
-    "leap_year",
-    "missing_value",
-    "month_lengths",
-    "positive",
-    "scale_factor",
-    "standard_name",
-    "units",
-    "valid_max",
-    "valid_min",
-    "valid_range",
-];
-
-/// Elements that are compared at a time.
-const AT_ONCE: u64 = 1 << 20;
-
 /// The references of one file.
 struct JoinedFile {
-    /// The name of the file, for messages.
-    name: String,
-    file: File,
+    member: Member,
     references: References,
 }
 
@@ -65,10 +35,9 @@ impl References {
         let mut parts = vec![];
         for (location, options) in datasets {
             let made = References::of(location, options)?;
-            let file = File::open_location(location, &OpenOptions::default())?;
-            let name = location.name().display().to_string();
-            skipped.extend(made.skipped.into_iter().map(|error| error.at(&name)));
-            parts.push(JoinedFile { name, file, references: made.references });
+            let member = Member::open(location, &OpenOptions::default())?;
+            skipped.extend(made.skipped.into_iter().map(|error| error.at(&member.name)));
+            parts.push(JoinedFile { member, references: made.references });
         }
         let Some((first, others)) = parts.split_first() else { return Err(refused("no file is given")) };
         let mut joined = References::default();
@@ -84,7 +53,7 @@ impl References {
         }
         for part in others {
             if let Some(path) = part.arrays().find(|path| first.array(path).is_err()) {
-                return Err(part.refused(path, format!("{} has no such variable", first.name)));
+                return Err(part.refused(path, format!("{} has no such variable", first.member.name)));
             }
         }
         match is_joined {
@@ -129,19 +98,13 @@ impl JoinedFile {
 
     /// Returns the variable that an array is, and its shape.
     fn variable(&self, path: &str) -> Result<(VarId, Vec<u64>)> {
-        let model = self.file.model();
-        let var = model.find_var_at(format!("/{path}").as_bytes());
-        var.map(|var| (var, model.shape(var)))
-            .ok_or_else(|| self.refused(path, "it is not there".to_string()))
+        let var = self.member.variable(&format!("/{path}"))?;
+        Ok((var, self.member.file.model().shape(var)))
     }
 
     fn refused(&self, path: &str, why: String) -> Error {
-        refused(format!("{}: /{path}: {why}", self.name))
+        self.member.refused(&format!("/{path}"), why)
     }
-}
-
-fn refused(what: impl Into<String>) -> Error {
-    Error::new(Code::EINVAL, what.into())
 }
 
 /// True if a key is metadata of a group.
@@ -167,9 +130,12 @@ fn join_array(
     let along = names.iter().position(|name| name.as_str() == Some(dimension));
     let mut fill = own.document.get("fill_value").unwrap_or(&Json::Null);
     for (part, array) in rest {
-        fill = check_same(path, along, (first, own, fill), (part, array))?;
-        if along.is_none() && !has_same_values(path, first, part)? {
-            return Err(part.refused(path, format!("other values than in {}", first.name)));
+        let ((var, _), (their_var, _)) = (first.variable(path)?, part.variable(path)?);
+        let (ours, theirs) = ((&first.member, var), (&part.member, their_var));
+        check_variable(along, ours, theirs)?;
+        fill = check_same(path, (first, own, fill), (part, array))?;
+        if along.is_none() {
+            check_values(ours, theirs)?;
         }
     }
     let mut document = with_member(&own.document, "fill_value", fill.clone());
@@ -249,7 +215,7 @@ fn joined_values(path: &str, along: usize, arrays: &[(&JoinedFile, JoinedArray)]
     let mut all = vec![];
     for (part, array) in arrays {
         let (var, shape) = part.variable(path)?;
-        let model = part.file.model();
+        let model = part.member.file.model();
         let is_number = matches!(model.var(var).ty, Type::Atomic(atomic) if atomic != Atomic::String);
         let size = model.size_of(model.var(var).ty) as u64;
         let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
@@ -260,7 +226,7 @@ fn joined_values(path: &str, along: usize, arrays: &[(&JoinedFile, JoinedArray)]
         {
             return Ok(None);
         }
-        all.extend_from_slice(nested::bytes(&part.file.read_selected(var, &Selection::all(&shape))?));
+        all.extend_from_slice(nested::bytes(&part.member.file.read_selected(var, &Selection::all(&shape))?));
     }
     Ok(Some(all))
 }
@@ -297,29 +263,16 @@ fn moved(key: &str, to: Option<(usize, u64)>) -> Option<String> {
 /// Checks that an array of a part has the metadata of the first one's. Returns the fill value of both.
 fn check_same<'a>(
     path: &str,
-    along: Option<usize>,
     (first, own, fill): (&JoinedFile, &JoinedArray, &'a Json),
     (part, array): (&JoinedFile, &'a JoinedArray),
 ) -> Result<&'a Json> {
     let differs = |what: &str, theirs: Option<&Json>, ours: Option<&Json>| {
         let show = |json: Option<&Json>| json.map_or("missing".to_string(), Json::to_string);
-        let why = format!("{what} is {}, but {} in {}", show(theirs), show(ours), first.name);
+        let why = format!("{what} is {}, but {} in {}", show(theirs), show(ours), first.member.name);
         Err(part.refused(path, why))
     };
     for name in ["dtype", "order", "filters", "compressor"] {
         let (theirs, ours) = (array.document.get(name), own.document.get(name));
-        if theirs != ours {
-            return differs(name, theirs, ours);
-        }
-    }
-    let is_along = |dim: usize| along == Some(dim);
-    let has_lengths = array.shape.len() == own.shape.len()
-        && (0..own.shape.len()).all(|dim| is_along(dim) || array.shape[dim] == own.shape[dim]);
-    if !has_lengths {
-        return differs("shape", array.document.get("shape"), own.document.get("shape"));
-    }
-    for name in MEANINGS.into_iter().chain([ARRAY_DIMENSIONS]) {
-        let (theirs, ours) = (array.attributes.get(name), own.attributes.get(name));
         if theirs != ours {
             return differs(name, theirs, ours);
         }
@@ -330,26 +283,4 @@ fn check_same<'a>(
         theirs if *fill == Json::Null || theirs == fill => Ok(theirs),
         theirs => differs("fill_value", Some(theirs), Some(fill)),
     }
-}
-
-/// True if a variable has the same values in two datasets, of which it has the same shape.
-fn has_same_values(path: &str, first: &JoinedFile, part: &JoinedFile) -> Result<bool> {
-    let ((var, shape), (other, _)) = (first.variable(path)?, part.variable(path)?);
-    if shape.contains(&0) {
-        return Ok(true);
-    }
-    for (_, _, piece) in Selection::all(&shape).pieces(AT_ONCE) {
-        let (ours, theirs) =
-            (first.file.read_selected(var, &piece)?, part.file.read_selected(other, &piece)?);
-        if !is_same(&ours, &theirs) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// True if values are equal, or have the same bits: a NaN is the same as itself.
-fn is_same(ours: &Values, theirs: &Values) -> bool {
-    let (bits, others) = (nested::bytes(ours), nested::bytes(theirs));
-    ours == theirs || ours.ty() == theirs.ty() && !bits.is_empty() && bits == others
 }

@@ -14,7 +14,7 @@ use ferrocdf_zarr::{ArrayMetadata, ChunkKeys, within};
 use super::plan::{ReferencedChunks, not_referenced};
 use super::requests::{Chunk, ChunkSource, is_web};
 use super::{References, insert_objects};
-use crate::copy::{Pair, copy_data};
+use crate::copy::{Pair, copy_data, without_variables};
 use crate::location::Location;
 use crate::nczarr::{can_have_codec, planned_metadata};
 use crate::options::{CreateOptions, OpenOptions};
@@ -97,7 +97,7 @@ impl References {
             None => name(given, location).into(),
         };
         let (source, inline) = (file.model(), options.inline);
-        let target = without_variables(&source);
+        let target = without_variables(&source, ZARR);
         let mut maker = Maker {
             file: &file,
             source,
@@ -293,25 +293,6 @@ fn elements_of(chunk: &[u64], shape: &[u64], lens: &[u64]) -> Selection {
     let count: Index =
         start.iter().zip(shape).zip(lens).map(|((start, len), end)| (*len).min(end - start)).collect();
     Selection::slab(&start, &count)
-}
-
-/// Returns the groups, dimensions, types and attributes of groups of a dataset, as those of a Zarr store, with the same ids.
-fn without_variables(source: &Model) -> Model {
-    let mut model = Model::new(ZARR);
-    for id in source.group_ids() {
-        let group = source.group(id);
-        if let Some(parent) = group.parent {
-            model.push_group(parent, group.name.clone());
-        }
-        model.set_attrs(id, group.attrs.clone());
-    }
-    for ty in source.types() {
-        model.push_type(ty.clone());
-    }
-    for dim in source.dims() {
-        model.push_dim(dim.clone());
-    }
-    model
 }
 
 /// Returns the name of a dataset in references: its absolute path, or its URL without settings. `resolved` is the location that `given`

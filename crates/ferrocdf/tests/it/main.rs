@@ -11,6 +11,7 @@ mod hdf4;
 mod hdf4_build;
 mod hdf_eos;
 mod hostile;
+mod join;
 mod layout;
 mod made_up_dims;
 mod netcdf4;

@@ -5,7 +5,8 @@ use ferrocdf_bytes::Result;
 use super::dataset::{Data, FileStorage};
 use super::new_dataset;
 use super::object::EditedObject;
-use super::{DatasetSpec, Editor, Node, wrong};
+use super::{DatasetSpec, Editor, NewLayout, Node, wrong};
+use crate::dataset::virtual_layout::mapping;
 use crate::objects::kind;
 use crate::{Dataset, Placed};
 
@@ -17,7 +18,15 @@ impl Editor {
     pub fn create_dataset(&mut self, parent: Node, name: &str, spec: DatasetSpec) -> Result<Node> {
         self.check_new(parent, name)?;
         let (datatype, at) = self.datatype(&spec.datatype)?;
-        let (data, messages) = new_dataset::create(&spec, datatype, at, self.profile, self.source.sizes)?;
+        let sizes = self.source.sizes;
+        let mappings = match &spec.layout {
+            NewLayout::Virtual(boxes) if !boxes.is_empty() => {
+                new_dataset::check_boxes(boxes, &spec.space.dims)?;
+                Some(self.heap_put(&mapping::encode(boxes, sizes)?)?)
+            }
+            _ => None,
+        };
+        let (data, messages) = new_dataset::create(&spec, datatype, (at, mappings), self.profile, sizes)?;
         let early = data.fill.allocation == 1;
         let mut object = EditedObject::new(spec.attribute_order, messages);
         object.data = Some(Box::new(data));

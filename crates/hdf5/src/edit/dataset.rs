@@ -264,7 +264,9 @@ impl Data {
                 let chunks = self.chunks(fill, place)?;
                 layout = Layout::Chunked(if raw { chunks.as_bytes(size) } else { chunks });
             }
-            DataLayout::Virtual(_) => return Err(bad("a virtual dataset that is no other's")),
+            DataLayout::Virtual(_) => {
+                return Err(wrong("a new virtual dataset is read once its file is opened again"));
+            }
         }
         let Number { stored, decoder } = number;
         let array = Array { shape, stored, decoder, layout, past_end: PastEnd::Zero };

@@ -58,7 +58,7 @@ pub use options::{Barrier, CreateOptions, GroupOptions, Profile};
 use patched::Patched;
 use savepoint::Savepoint;
 use space::{Extent, FileSpace, lock};
-pub use spec::{AllocTime, AttributeSpec, DatasetSpec, FillTime, NewLayout, TypeRef};
+pub use spec::{AllocTime, AttributeSpec, DatasetSpec, FillTime, NewLayout, TypeRef, VirtualBox};
 
 /// An object of the file that is edited, committed or new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

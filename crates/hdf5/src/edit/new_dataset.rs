@@ -4,9 +4,10 @@ use ferrocdf_bytes::{Result, ToUsize};
 
 use super::dataset::{Data, wrong};
 use super::header::{CONSTANT, SHARED, message};
-use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile};
+use super::{AllocTime, DatasetSpec, FillTime, NewLayout, Profile, VirtualBox};
 use crate::messages::{
-    ChunkIndex, ChunkedLayout, DataLayout, Dataspace, Datatype, Fill, FillMessage, SpaceKind, pipeline,
+    ChunkIndex, ChunkedLayout, DataLayout, Dataspace, Datatype, Fill, FillMessage, HeapId, SpaceKind,
+    pipeline,
 };
 use crate::objects::header::HeaderMessage;
 use crate::objects::kind;
@@ -16,14 +17,14 @@ use crate::{Address, Sizes};
 const COMPACT: u64 = 0xffff - 16;
 
 /// Returns the data of a new dataset, and the messages of its object header. `committed` is the address of its datatype if that is a
-/// committed one.
+/// committed one, `mappings` the place of the mappings of a virtual dataset.
 ///
 /// # Errors
 /// `EINVAL` for specifications that the format cannot express.
 pub(super) fn create(
     spec: &DatasetSpec,
     mut datatype: Datatype,
-    committed: Option<Address>,
+    (committed, mappings): (Option<Address>, Option<HeapId>),
     profile: Profile,
     sizes: Sizes,
 ) -> Result<(Data, Vec<HeaderMessage>)> {
@@ -65,10 +66,13 @@ pub(super) fn create(
         }
         // A dataset may have more chunks than 64 bits count: the file has only those that were written.
         NewLayout::Chunked(shape) => DataLayout::Chunked(chunked_layout(shape, spec, size, profile)?),
+        NewLayout::Virtual(_) => DataLayout::Virtual(mappings),
     };
     let allocation = match (spec.alloc_time, &layout) {
         (AllocTime::Early, _) | (_, DataLayout::Compact(_)) => 1,
-        (AllocTime::Incremental, _) | (AllocTime::Usual, DataLayout::Chunked(_)) => 3,
+        (AllocTime::Incremental, _) | (AllocTime::Usual, DataLayout::Chunked(_) | DataLayout::Virtual(_)) => {
+            3
+        }
         _ => 2,
     };
     let writing = match spec.fill_time {
@@ -103,6 +107,23 @@ fn check_space(space: &Dataspace) -> Result<()> {
         let beyond = |(&len, max): (&u64, &Option<u64>)| max.is_some_and(|max| len > max);
         if space.dims.iter().zip(max).any(beyond) {
             return Err(wrong(format!("dimensions {:?}, which may be {max:?} at most", space.dims)));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the boxes of a virtual dataset lie in it.
+///
+/// # Errors
+/// `EINVAL` for one that does not.
+pub(super) fn check_boxes(boxes: &[VirtualBox], dims: &[u64]) -> Result<()> {
+    for VirtualBox { start, count, .. } in boxes {
+        let fits = |((start, count), len): ((&u64, &u64), &u64)| {
+            *count > 0 && start.checked_add(*count).is_some_and(|end| end <= *len)
+        };
+        let is_inside = dims.len() == start.len() && dims.len() == count.len();
+        if dims.is_empty() || !is_inside || !start.iter().zip(count).zip(dims).all(fits) {
+            return Err(wrong(format!("a box of {count:?} elements at {start:?} in a shape of {dims:?}")));
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use ferrocdf_codec::Step;
 
 use super::Node;
+pub use crate::dataset::virtual_layout::mapping::VirtualBox;
 use crate::messages::{Dataspace, Datatype};
 
 /// The datatype of a new dataset or attribute.
@@ -23,6 +24,8 @@ pub enum NewLayout {
     Contiguous,
     /// In chunks of this shape, a length for each dimension, none 0.
     Chunked(Vec<u64>),
+    /// In datasets of other files. Elements outside the boxes have the fill value.
+    Virtual(Vec<VirtualBox>),
 }
 
 /// The time at which fill values are written ("Fill Value Write Time").

@@ -36,6 +36,14 @@ pub(super) fn copy() -> String {
     )
 }
 
+/// Help for `ferrocdf join`.
+pub(super) fn join() -> &'static str {
+    "Examples:
+  ferrocdf join 2024.nc 2025.nc 2026.nc -o all.nc        along the unlimited dimension
+  ferrocdf join --dimension time day-*.nc -o month.nc    along a dimension of any kind, which is unlimited in the new file
+  ferrocdf join --virtual day-*.nc -o month.nc           without copying elements: the new file refers to the others"
+}
+
 /// What `ferrocdf dump` takes and `ncdump` does not.
 const STRUCTURE: &str = "  [--structure] print the structures of an HDF5 file (superblock, object headers, messages, indexes, heaps), each with \
                          its address, and a line for each field: its byte in the structure, its name in the HDF5 specification, its value

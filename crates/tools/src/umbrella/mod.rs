@@ -1,4 +1,4 @@
-//! The umbrella command: `ferrocdf info|dump|gen|copy|refs|repack|plugins`.
+//! The umbrella command: `ferrocdf info|dump|gen|copy|refs|join|repack|plugins`.
 
 mod help;
 
@@ -11,7 +11,7 @@ use ferrocdf::OpenOptions;
 
 use crate::info::{self, Style};
 use crate::nccopy::Foreign;
-use crate::{nccopy, ncdump, ncgen, plugins, refs, repack, structure, zarr_conformance};
+use crate::{join, nccopy, ncdump, ncgen, plugins, refs, repack, structure, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -54,6 +54,10 @@ enum FerrocdfCommand {
     Copy(Rest),
     /// Write references to the chunks of a file, which other programs read as a Zarr store: JSON of kerchunk.
     Refs(refs::RefsOptions),
+    /// Join files along a dimension, in the order in which they are named, into one file. Chunks are copied without decoding them where they fit
+    /// behind those of the files before.
+    #[command(after_help = help::join())]
+    Join(join::JoinArgs),
     /// Lay out netCDF-4 files for readers over a network: metadata in front, chunks of a good size. Chunks are copied without
     /// decoding them where their shape and their filters stay.
     Repack(repack::RepackArgs),
@@ -135,6 +139,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
         FerrocdfCommand::Refs(options) => refs::run(&options).unwrap_or_else(|error| failed("refs", error)),
+        FerrocdfCommand::Join(args) => join::run(&args),
         FerrocdfCommand::Repack(args) => repack::run(args),
         FerrocdfCommand::ZarrConformance { array_path } => {
             match zarr_conformance::run(&array_path, &mut std::io::stdout().lock()) {

@@ -2,6 +2,7 @@
 
 mod ferrocdf;
 mod info;
+mod join;
 mod nccopy;
 mod nccopy_sparse;
 mod ncdump;

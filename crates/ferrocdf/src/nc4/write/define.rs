@@ -7,12 +7,14 @@
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Context, Error, Result};
-use ferrocdf_hdf5::edit::{AllocTime, DatasetSpec, FillTime, GroupOptions, NewLayout, Node, TypeRef};
+use ferrocdf_hdf5::edit::{
+    AllocTime, DatasetSpec, FillTime, GroupOptions, NewLayout, Node, TypeRef, VirtualBox,
+};
 use ferrocdf_hdf5::messages::datatype::Datatype;
 use ferrocdf_hdf5::messages::{Dataspace, SpaceKind};
 use ferrocdf_model::{
-    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, StoredFill, Type, TypeId, Value,
-    Values, VarId,
+    Atomic, Attrs, Chunking, Class, DimId, Endian, GroupId, Model, Owner, SourceVariable, StoredFill, Type,
+    TypeId, Value, Values, VarId,
 };
 
 use super::attrs::scalar;
@@ -302,6 +304,13 @@ impl Edited {
     /// Returns the layout of a variable: the requested one, else contiguous where possible.
     fn layout_of(&self, new: &Model, var: VarId, dims: &[(u64, bool)]) -> Result<NewLayout> {
         let storage = &new.var(var).storage;
+        if !storage.sources.is_empty() {
+            let of = |source: &SourceVariable| {
+                let SourceVariable { file, path, start, count } = source.clone();
+                VirtualBox { file, path, start, count }
+            };
+            return Ok(NewLayout::Virtual(storage.sources.iter().map(of).collect()));
+        }
         if dims.is_empty() {
             let compact = storage.chunking == Some(Chunking::Compact);
             return Ok(if compact { NewLayout::Compact } else { NewLayout::Contiguous });

@@ -49,6 +49,12 @@ pub(super) fn link_of(model: &Model, var: VarId, prefixed: bool) -> Result<Strin
     Ok(format!("{prefix}{name}"))
 }
 
+/// Returns the path of the dataset of a variable.
+pub(crate) fn dataset_path(model: &Model, var: VarId) -> Result<String> {
+    let group = model.group_path(model.var(var).group);
+    Ok(format!("{}/{}", group.trim_end_matches('/'), link_of(model, var, is_prefixed(model, var))?))
+}
+
 /// True if variables or dimensions are renamed, or dimensions are added.
 pub(super) fn changes_names(old: &Model, new: &Model) -> bool {
     let vars = old.vars().iter().zip(new.vars()).any(|(old, new)| old.name != new.name);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Coder, Record, Result};
 
 use crate::fields::{self, Fields};
-use crate::selection::{SpaceSelection, StoredSelection};
-use crate::wire::bad;
+use crate::selection::{HyperslabDim, SpaceSelection, StoredSelection};
+use crate::wire::{Writer, bad};
 use crate::{Address, Sizes};
 
 const WHAT: &str = "mappings of a virtual dataset";
@@ -188,4 +188,79 @@ pub(super) fn decode(at: Address, bytes: &[u8], sizes: Sizes) -> Result<Vec<Mapp
         mappings.push(Mapping { file, path, there, here });
     }
     Ok(mappings)
+}
+
+/// A box of a virtual dataset, whose elements are all those of another dataset, of the shape of the box.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VirtualBox {
+    /// The name of the file that has the other dataset. A relative path begins in the folder of the file of the virtual dataset.
+    pub file: Vec<u8>,
+    /// The path of the other dataset in its file.
+    pub path: Vec<u8>,
+    /// The coordinates of the first element.
+    pub start: Vec<u64>,
+    /// The shape.
+    pub count: Vec<u64>,
+}
+
+/// Returns the mappings of a new virtual dataset as bytes for the global heap.
+///
+/// # Errors
+/// `EHDFERR` for a name with a zero byte.
+pub(crate) fn encode(boxes: &[VirtualBox], sizes: Sizes) -> Result<Vec<u8>> {
+    let mapping = |VirtualBox { file, path, start, count }: &VirtualBox| {
+        if file.contains(&0) || path.contains(&0) {
+            return Err(bad(format!("{WHAT}: a name with a zero byte")));
+        }
+        let dims = start.iter().zip(count);
+        let dims = dims.map(|(&start, &block)| HyperslabDim { start, stride: block.max(1), count: 1, block });
+        Ok(StoredMapping {
+            flags: 0,
+            file: StoredName::Own(literal(file)),
+            path: StoredName::Own(literal(path)),
+            source: StoredSelection::new(SpaceSelection::All),
+            virtual_selection: StoredSelection::new(SpaceSelection::Regular(dims.collect())),
+        })
+    };
+    let list = boxes.iter().map(mapping).collect::<Result<_>>()?;
+    let mut writer = Writer::new(WHAT);
+    writer.record(&mut MappingList { sizes, version: 0, list });
+    writer.finish_checked()
+}
+
+/// Returns a name in which no per cent sign stands for a number.
+fn literal(name: &[u8]) -> Vec<u8> {
+    let doubled = |&byte: &u8| std::iter::repeat_n(byte, if byte == b'%' { 2 } else { 1 });
+    name.iter().flat_map(doubled).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_are_read_as_they_were_written() {
+        let sizes = Sizes { offset: 8, length: 8 };
+        let one = |file: &str, start: &[u64], count: &[u64]| VirtualBox {
+            file: file.as_bytes().to_vec(),
+            path: b"/g/v".to_vec(),
+            start: start.to_vec(),
+            count: count.to_vec(),
+        };
+        let boxes = [one("day/1.nc", &[0, 0], &[24, 5]), one("100%b.nc", &[24, 0], &[1 << 40, 5])];
+        let bytes = encode(&boxes, sizes).unwrap();
+        let read = decode(Address(0), &bytes, sizes).unwrap();
+        assert_eq!(read.len(), boxes.len());
+        for (mapping, wanted) in read.iter().zip(&boxes) {
+            assert_eq!((&*mapping.file(7), &*mapping.path(7)), (&wanted.file[..], &wanted.path[..]));
+            assert_eq!(mapping.there, SpaceSelection::All);
+            let SpaceSelection::Regular(dims) = &mapping.here else { panic!("{:?}", mapping.here) };
+            let found: Vec<_> = dims.iter().map(|dim| (dim.start, dim.count * dim.block)).collect();
+            assert_eq!(found, wanted.start.iter().copied().zip(wanted.count.clone()).collect::<Vec<_>>());
+        }
+        assert!(encode(&[one("a\0b", &[0], &[1])], sizes).is_err());
+        let mut changed = bytes.clone();
+        changed[20] ^= 1;
+        assert!(decode(Address(0), &changed, sizes).is_err());
+    }
 }

@@ -1,0 +1,48 @@
+//! Joined files: netCDF-C, HDF5 and xarray read the values of the files one behind the other, and NCO joins them to the same.
+
+use std::process::Stdio;
+
+use ferrocdf::Container;
+use ferrocdf_compat::python;
+
+/// Runs commands of `py/joins.py`.
+fn judge(commands: &[Vec<String>]) {
+    let mut command = python::script("joins.py");
+    let done = command.args(commands.join(&"then".to_string())).stdin(Stdio::null()).output();
+    let done = done.expect("a Python that starts");
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Joins files, which has to succeed.
+fn join(args: &[String]) {
+    let words = ["ferrocdf", "join"].into_iter().map(String::from).chain(args.iter().cloned());
+    assert_eq!(ferrocdf_tools::umbrella::main(words.map(Into::into)), 0, "{args:?}");
+}
+
+#[test]
+fn joined_files_are_read_by_others_as_those_that_they_were_made_of() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |words: &[&str]| {
+        let path = words.iter().fold(place.path().to_path_buf(), |path, word| path.join(word));
+        path.to_str().expect("UTF-8").to_string()
+    };
+    let (mut made, mut checks) = (vec![], vec![]);
+    let numbers: Vec<String> = (0..10).map(|number| number.to_string()).collect();
+    for number in &numbers {
+        std::fs::create_dir(path(&[number])).unwrap();
+        made.push(vec!["make".to_string(), path(&[number]), number.clone()]);
+    }
+    judge(&made);
+    for number in &numbers {
+        let files: Vec<String> = (0..4).map(|part| path(&[number, &format!("{part}.nc")])).collect();
+        let is_hdf5 = ferrocdf::open(&files[0]).unwrap().format().container() == Container::Hdf5;
+        let kinds = if is_hdf5 { &["joined", "virtual"][..] } else { &["joined"] };
+        for &kind in kinds {
+            let joined = path(&[number, &format!("{kind}.nc")]);
+            let option = (kind == "virtual").then(|| "--virtual".to_string());
+            join(&[&files[..], option.as_slice(), &["-o".to_string(), joined.clone()]].concat());
+            checks.push([&["check".to_string(), kind.to_string(), joined], &files[..]].concat());
+        }
+    }
+    judge(&checks);
+}

@@ -1,0 +1,177 @@
+//! Checks of datasets that are to be joined: that the numbers of a variable mean the same in all of them.
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_model::{Class, Model, Owner, Type, Values, VarId, each_numbers};
+
+use crate::copy::{find_difference, is_same};
+use crate::{File, Location, OpenOptions};
+
+/// Attributes that say what the numbers of a variable mean, and have one value for all of them.
+const MEANINGS: [&str; 21] = [
+    "_FillValue",
+    "_Unsigned",
+    "add_offset",
+    "axis",
+    "calendar",
+    "compress",
+    "flag_masks",
+    "flag_meanings",
+    "flag_values",
+    "grid_mapping",
+    "leap_month",
+    "leap_year",
+    "missing_value",
+    "month_lengths",
+    "positive",
+    "scale_factor",
+    "standard_name",
+    "units",
+    "valid_max",
+    "valid_min",
+    "valid_range",
+];
+
+/// Bytes that are compared at a time.
+const COMPARED: usize = 8 << 20;
+
+/// A dataset that is joined with others.
+pub(crate) struct Member {
+    /// The name of the dataset, for messages.
+    pub(crate) name: String,
+    pub(crate) file: File,
+}
+
+impl Member {
+    pub(crate) fn open(location: &Location, options: &OpenOptions) -> Result<Member> {
+        let file = File::open_location(location, options)?;
+        Ok(Member { name: location.name().display().to_string(), file })
+    }
+
+    /// Returns the variable of a path.
+    pub(crate) fn variable(&self, path: &str) -> Result<VarId> {
+        let found = self.file.model().find_var_at(path.as_bytes());
+        found.ok_or_else(|| self.refused(path, "it is not there"))
+    }
+
+    /// # Errors
+    /// The reason why a variable, a group or a type is missing.
+    pub(crate) fn check_complete(&self) -> Result<()> {
+        self.file.lost().map_or(Ok(()), |error| Err(error.at(&self.name)))
+    }
+
+    /// # Errors
+    /// The reason why the data of a variable cannot be read.
+    pub(crate) fn check_readable(&self, var: VarId) -> Result<()> {
+        self.file.unreadable_data(var).map_or(Ok(()), |error| Err(error.at(&self.name)))
+    }
+
+    /// Returns the error of a dataset that cannot be joined because of a variable.
+    pub(crate) fn refused(&self, path: &str, why: impl std::fmt::Display) -> Error {
+        refused(format!("{}: {path}: {why}", self.name))
+    }
+}
+
+/// Returns the error of datasets that cannot be joined.
+pub(crate) fn refused(what: impl Into<String>) -> Error {
+    Error::new(Code::EINVAL, what.into())
+}
+
+/// Checks that a variable of a dataset has the type, the dimensions, the lengths and the meaning that it has in the first one. `along` is the
+/// dimension that may have another length.
+pub(crate) fn check_variable(
+    along: Option<usize>,
+    (first, var): (&Member, VarId),
+    (other, their_var): (&Member, VarId),
+) -> Result<()> {
+    let (model, theirs) = (first.file.model(), other.file.model());
+    let differs = |what: &str, theirs: String, ours: String| {
+        let advice = match what == "units" && theirs.contains(" since ") && ours.contains(" since ") {
+            true => "; give the times of both files the same units first",
+            false => "",
+        };
+        let why = format!("{what} is {theirs}, but {ours} in {}{advice}", first.name);
+        Err(other.refused(&model.var_path(var), why))
+    };
+    let (ty, their_ty) = (model.var(var).ty, theirs.var(their_var).ty);
+    if !is_same_type((&model, ty), (&theirs, their_ty)) {
+        return differs("type", theirs.type_name(their_ty), model.type_name(ty));
+    }
+    let names = |model: &Model, var: VarId| -> Vec<String> {
+        model.var(var).dims.iter().map(|&dim| model.dim(dim).name.to_string()).collect()
+    };
+    let (ours, others) = (names(&model, var), names(&theirs, their_var));
+    if ours != others {
+        return differs("list of dimensions", format!("{others:?}"), format!("{ours:?}"));
+    }
+    let (shape, their_shape) = (model.shape(var), theirs.shape(their_var));
+    if (0..shape.len()).any(|dim| Some(dim) != along && shape[dim] != their_shape[dim]) {
+        return differs("shape", format!("{their_shape:?}"), format!("{shape:?}"));
+    }
+    for (member, owner) in [(first, Owner::Var(var)), (other, Owner::Var(their_var))] {
+        if let Some(failure) = member.file.model().attrs(owner).failure() {
+            return Err(failure.clone().at(&member.name));
+        }
+    }
+    for name in MEANINGS {
+        let ours = model.find_attr(Owner::Var(var), name.as_bytes()).map(|attr| &attr.value);
+        let others = theirs.find_attr(Owner::Var(their_var), name.as_bytes()).map(|attr| &attr.value);
+        let is_equal = match (ours, others) {
+            (Some(ours), Some(others)) => is_same(ours, others),
+            (ours, others) => ours.is_none() && others.is_none(),
+        };
+        if !is_equal {
+            return differs(name, shown(others), shown(ours));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a variable has the same values in a dataset and in the first one.
+pub(crate) fn check_values(
+    (first, var): (&Member, VarId),
+    (other, their_var): (&Member, VarId),
+) -> Result<()> {
+    match find_difference(&first.file, &other.file, &[(var, their_var)], COMPARED)? {
+        None => Ok(()),
+        Some(_) => {
+            let why = format!("other values than in {}", first.name);
+            Err(other.refused(&first.file.model().var_path(var), why))
+        }
+    }
+}
+
+/// Returns the value of an attribute for a message.
+fn shown(value: Option<&Values>) -> String {
+    let text = |bytes: &[u8]| format!("{:?}", String::from_utf8_lossy(bytes));
+    match value {
+        None => "missing".to_string(),
+        Some(Values::Char(bytes)) => text(bytes),
+        Some(Values::String(texts)) => {
+            let texts = texts.iter().map(|bytes| text(bytes.as_deref().unwrap_or_default()));
+            texts.collect::<Vec<_>>().join(", ")
+        }
+        Some(values) => each_numbers!(values, list => {
+            list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        }, _ => format!("{values:?}")),
+    }
+}
+
+/// True if types of two datasets have the same names and the same structure.
+fn is_same_type((model, ty): (&Model, Type), (other_model, other): (&Model, Type)) -> bool {
+    let (Type::User(id), Type::User(other_id)) = (ty, other) else { return ty == other };
+    let (one, two) = (model.user_type(id), other_model.user_type(other_id));
+    let is_same = |ty, other| is_same_type((model, ty), (other_model, other));
+    one.name == two.name
+        && match (&one.class, &two.class) {
+            (Class::Vlen(base), Class::Vlen(other)) => is_same(*base, *other),
+            (Class::Compound { size, fields }, Class::Compound { size: other_size, fields: others }) => {
+                size == other_size
+                    && fields.len() == others.len()
+                    && fields.iter().zip(others).all(|(field, other)| {
+                        (&field.name, field.offset, &field.shape) == (&other.name, other.offset, &other.shape)
+                            && is_same(field.ty, other.ty)
+                    })
+            }
+            (class, other) => class == other,
+        }
+}

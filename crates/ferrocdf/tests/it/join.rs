@@ -1,0 +1,360 @@
+//! Files joined along a dimension.
+
+use std::path::Path;
+
+use ferrocdf::join::{join, join_virtual};
+use ferrocdf::references::{Reference, ReferenceOptions, References};
+use ferrocdf::store::testing::Rng;
+use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, Location, Result, Values};
+
+fn at(folder: &Path, name: &str) -> Location {
+    Location::Path(folder.join(name))
+}
+
+/// Joins files of a folder to `all.nc`.
+fn join_to(folder: &Path, format: Format, names: &[String], dimension: Option<&str>) -> Result<File> {
+    let inputs: Vec<Location> = names.iter().map(|name| at(folder, name)).collect();
+    let path = folder.join("all.nc");
+    let to = FileMut::create(&path, &CreateOptions::format(format))?;
+    let mut done = 0;
+    join(&inputs, &to, dimension, &mut || done += 1)?;
+    assert_eq!(done, names.len());
+    to.close()?;
+    ferrocdf::open(path)
+}
+
+/// What the files of one test have in common.
+struct Shape {
+    format: Format,
+    is_unlimited: bool,
+    chunk: u64,
+    is_filtered: bool,
+}
+
+/// Makes a file of `len` steps from step `first` on. Its numbers tell the step.
+fn make(path: &Path, shape: &Shape, first: i32, len: u64, change: impl Fn(&FileMut)) {
+    let &Shape { format, is_unlimited, chunk, is_filtered } = shape;
+    let file = FileMut::create(path, &CreateOptions::format(format)).unwrap();
+    let is_hdf5 = !format.is_classic_file();
+    match is_unlimited {
+        true => file.add_unlimited_dimension("time").unwrap(),
+        false => file.add_dimension("time", len).unwrap(),
+    };
+    file.add_dimension("x", 5).unwrap();
+    let time = file.add_variable::<i32>("time", &["time"]).unwrap();
+    time.put_attribute("units", "days since 2000-01-01").unwrap();
+    let x = file.add_variable::<f64>("x", &["x"]).unwrap();
+    let mut level = file.build_variable("level", Atomic::Short, &["time", "x"]);
+    if is_hdf5 && is_filtered {
+        level = level.chunks(&[chunk, 2]).shuffle().deflate(2);
+    } else if is_hdf5 {
+        level = level.chunks(&[chunk, 3]);
+    }
+    let level = level.attribute("scale_factor", 0.5).create().unwrap();
+    change(&file);
+    let steps: Vec<i32> = (first..first + len as i32).collect();
+    x.put_values(&[0.0, 1.0, f64::NAN, 3.0, 4.0], ..).unwrap();
+    if len > 0 {
+        time.put_values(&steps, (0..len as usize,)).unwrap();
+        level.put_values(&level_of(&steps), (0..len as usize, ..)).unwrap();
+    }
+    if format == Format::NETCDF4 && len > 0 {
+        let texts = file.variable_mut("inner/texts").unwrap();
+        texts.put_strings(&texts_of(&steps), (0..len as usize,)).unwrap();
+        let turned = file.variable_mut("inner/turned").unwrap();
+        turned.put_values(&turned_of(&steps), (.., 0..len as usize)).unwrap();
+    }
+    file.close().unwrap();
+}
+
+fn level_of(steps: &[i32]) -> Vec<i16> {
+    steps.iter().flat_map(|step| (0..5).map(move |x| (step * 10 + x) as i16)).collect()
+}
+
+fn texts_of(steps: &[i32]) -> Vec<String> {
+    steps.iter().map(|step| format!("step {step}")).collect()
+}
+
+fn turned_of(steps: &[i32]) -> Vec<f32> {
+    (0..5).flat_map(|x| steps.iter().map(move |step| (x * 1000 + step) as f32)).collect()
+}
+
+/// Adds a group whose variables have the dimension of the root group, as their only and as their last one.
+fn with_group(shape: &Shape) -> impl Fn(&FileMut) {
+    let &Shape { format, chunk, .. } = shape;
+    move |file| {
+        if format != Format::NETCDF4 {
+            return;
+        }
+        let inner = file.add_group("inner").unwrap();
+        inner.add_variable_of(Atomic::String, "texts", &["time"]).unwrap();
+        let turned = inner.build_variable("turned", Atomic::Float, &["x", "time"]);
+        turned.chunks(&[2, chunk]).deflate(1).create().unwrap();
+    }
+}
+
+fn check(file: &File, steps: i32) {
+    let steps: Vec<i32> = (0..steps).collect();
+    assert_eq!(file.variable("time").unwrap().get_values::<i32, _>(..).unwrap(), steps);
+    assert_eq!(file.variable("level").unwrap().get_values::<i16, _>(..).unwrap(), level_of(&steps));
+    assert_eq!(file.variable("x").unwrap().get_values::<f64, _>((3..,)).unwrap(), [3.0, 4.0]);
+    assert_eq!(file.variable("level").unwrap().attribute::<f64>("scale_factor").unwrap(), 0.5);
+    assert!(file.dimension("time").unwrap().is_unlimited());
+    if file.format() == Format::NETCDF4 {
+        let texts = file.variable("inner/texts").unwrap().get_all(..).unwrap();
+        let wanted = texts_of(&steps).into_iter().map(|text| Some(text.into_bytes()));
+        assert_eq!(texts, Values::String(wanted.collect()));
+        let turned = file.variable("inner/turned").unwrap().get_values::<f32, _>(..).unwrap();
+        assert_eq!(turned, turned_of(&steps));
+    }
+}
+
+#[test]
+fn random_files_are_joined_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = Rng::new(27);
+    for number in 0..60 {
+        let shape = Shape {
+            format: Format::ALL[number % Format::ALL.len()],
+            is_unlimited: rng.below(4) > 0,
+            chunk: rng.below(4) + 1,
+            is_filtered: rng.below(2) == 0,
+        };
+        let (mut names, mut steps) = (vec![], 0);
+        for part in 0..rng.below(4) + 1 {
+            let multiple = if rng.below(2) == 0 { shape.chunk } else { 1 };
+            let least = if shape.is_unlimited { 0 } else { shape.chunk.div_ceil(multiple) };
+            let len = (rng.below(4) + least) * multiple;
+            names.push(format!("{part}.nc"));
+            make(&folder.path().join(&names[part as usize]), &shape, steps, len, with_group(&shape));
+            steps += len as i32;
+        }
+        let dimension = (!shape.is_unlimited || rng.below(2) == 0).then_some("time");
+        let joined = join_to(folder.path(), shape.format, &names, dimension);
+        let joined = joined.unwrap_or_else(|error| panic!("{number}: {error}"));
+        check(&joined, steps);
+    }
+}
+
+const PLAIN: Shape = Shape { format: Format::NETCDF4, is_unlimited: true, chunk: 2, is_filtered: true };
+
+const PLAIN_CLASSIC: Shape = Shape { format: Format::NETCDF4_CLASSIC, ..PLAIN };
+
+fn parts(folder: &Path, lens: &[u64]) -> Vec<String> {
+    let (mut names, mut first) = (vec![], 0);
+    for (number, &len) in lens.iter().enumerate() {
+        names.push(format!("{number}.nc"));
+        make(&folder.join(&names[number]), &PLAIN, first, len, with_group(&PLAIN));
+        first += len as i32;
+    }
+    names
+}
+
+/// Overwrites an encoded chunk, so that it cannot be decoded.
+fn damage(path: &Path, key: &str) -> Vec<u8> {
+    let options = ReferenceOptions { inline: 0, ..ReferenceOptions::default() };
+    let made = References::of(&Location::Path(path.to_path_buf()), &options).unwrap();
+    let Some(&Reference::Range { start, len, .. }) = made.references.get(key) else { panic!("{key}") };
+    let mut bytes = std::fs::read(path).unwrap();
+    let chunk = &mut bytes[start as usize..(start + len) as usize];
+    chunk.fill(0xab);
+    let chunk = chunk.to_vec();
+    std::fs::write(path, bytes).unwrap();
+    chunk
+}
+
+#[test]
+fn chunks_that_fit_behind_others_are_not_decoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = parts(folder.path(), &[4, 2, 3]);
+    let chunk = damage(&folder.path().join("1.nc"), "level/0.1");
+    let last = damage(&folder.path().join("2.nc"), "inner/turned/1.1");
+    join_to(folder.path(), Format::NETCDF4, &names, None).unwrap();
+    let bytes = std::fs::read(folder.path().join("all.nc")).unwrap();
+    assert!([chunk, last].iter().all(|chunk| bytes.windows(chunk.len()).any(|window| window == chunk)));
+    // The third file begins within a chunk, so it is decoded.
+    let names = parts(folder.path(), &[4, 1, 3]);
+    damage(&folder.path().join("2.nc"), "level/0.1");
+    let error = join_to(folder.path(), Format::NETCDF4, &names, None).map(drop).unwrap_err();
+    assert!(error.to_string().contains("2.nc") && error.to_string().contains("/level"), "{error}");
+}
+
+#[test]
+fn files_with_other_chunks_and_filters_are_encoded_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = parts(folder.path(), &[3, 4, 2]);
+    let other = Shape { chunk: 3, is_filtered: false, ..PLAIN };
+    make(&folder.path().join("1.nc"), &other, 3, 4, with_group(&other));
+    check(&join_to(folder.path(), Format::NETCDF4, &names, None).unwrap(), 9);
+}
+
+#[test]
+fn files_that_differ_are_refused_with_file_variable_and_attribute() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = parts(folder.path(), &[4, 4]);
+    let path = folder.path().join("1.nc");
+    let refused = |dimension: Option<&str>, words: &[&str]| {
+        let error = join_to(folder.path(), Format::NETCDF4, &names, dimension).map(drop).unwrap_err();
+        let said = error.to_string();
+        assert!(error.code == Code::EINVAL && words.iter().all(|word| said.contains(word)), "{said}");
+    };
+    let with = |change: &dyn Fn(&FileMut)| {
+        make(&path, &PLAIN, 4, 4, |file| {
+            with_group(&PLAIN)(file);
+            change(file);
+        });
+    };
+    let put = |file: &FileMut, variable: &str, name: &str, value: Values| {
+        file.variable_mut(variable).unwrap().put_attribute(name, value).unwrap();
+    };
+    with(&|file| put(file, "time", "units", Values::Char(b"days since 2000-01-05".to_vec())));
+    refused(None, &["1.nc", "/time", "units", "2000-01-05", "2000-01-01", "0.nc", "the same units first"]);
+    with(&|file| put(file, "time", "calendar", Values::Char(b"noleap".to_vec())));
+    refused(None, &["1.nc", "/time", "calendar", "noleap", "missing"]);
+    with(&|file| put(file, "level", "scale_factor", Values::Double(vec![0.25])));
+    refused(None, &["1.nc", "/level", "scale_factor", "0.25"]);
+    with(&|file| put(file, "inner/turned", "_FillValue", Values::Float(vec![-1.0])));
+    refused(None, &["1.nc", "/inner/turned", "_FillValue", "-1"]);
+    with(&|file| {
+        file.add_variable::<i32>("more", &["time"]).unwrap();
+    });
+    refused(None, &["1.nc", "/more", "no such variable"]);
+    with(&|_| ());
+    let file = FileMut::append(&path).unwrap();
+    file.variable_mut("x").unwrap().put_value(0.5, [0]).unwrap();
+    file.close().unwrap();
+    refused(None, &["1.nc", "/x", "other values than in", "0.nc"]);
+    for (format, words) in
+        [(Format::NETCDF4_CLASSIC, "/inner/texts: it is not there"), (Format::DATA64, "/inner")]
+    {
+        make(&path, &Shape { format, ..PLAIN }, 4, 4, |_| {});
+        refused(None, &["1.nc", words]);
+    }
+    with(&|_| ());
+    refused(Some("depth"), &["0.nc", "no variable has the dimension \"depth\""]);
+    let error = join_to(folder.path(), Format::DATA64, &names, None).map(drop).unwrap_err();
+    assert!(error.to_string().contains("0.nc"), "{error}");
+}
+
+#[test]
+fn dimension_is_found_or_has_to_be_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let make = |name: &str, format, dims: &[(&str, Option<u64>)], shape: &[&str]| {
+        let file = FileMut::create(folder.path().join(name), &CreateOptions::format(format)).unwrap();
+        for &(dim, len) in dims {
+            match len {
+                Some(len) => file.add_dimension(dim, len).unwrap(),
+                None => file.add_unlimited_dimension(dim).unwrap(),
+            };
+        }
+        file.add_variable::<i32>("v", shape).unwrap();
+        file.close().unwrap();
+    };
+    let said = |format, dimension| {
+        let done = join_to(folder.path(), format, &["a.nc".to_string(), "a.nc".to_string()], dimension);
+        done.map(|file| file.variable("v").unwrap().shape()).map_err(|error| error.to_string())
+    };
+    let (t, y, x) = (("t", None), ("y", None), ("x", Some(3)));
+    make("a.nc", Format::NETCDF4, &[t, y, x], &["x"]);
+    assert!(said(Format::NETCDF4, None).unwrap_err().contains("several dimensions are unlimited (t, y)"));
+    assert_eq!(said(Format::NETCDF4, Some("x")).unwrap(), [6]);
+    make("a.nc", Format::CLASSIC, &[x], &["x"]);
+    assert!(said(Format::CLASSIC, None).unwrap_err().contains("no dimension is unlimited"));
+    assert_eq!(said(Format::CLASSIC, Some("x")).unwrap(), [6]);
+    make("a.nc", Format::CLASSIC, &[t, x], &["t", "x"]);
+    assert!(said(Format::CLASSIC, Some("x")).unwrap_err().contains("one unlimited dimension, here \"t\""));
+    make("a.nc", Format::CLASSIC, &[("y", Some(2)), x], &["y", "x"]);
+    assert!(said(Format::CLASSIC, Some("x")).unwrap_err().contains("not its first dimension"));
+    make("a.nc", Format::NETCDF4, &[x], &["x", "x"]);
+    assert!(said(Format::NETCDF4, Some("x")).unwrap_err().contains("twice"));
+}
+
+/// Joins files of a folder to the virtual file `all.nc`.
+fn join_virtually(folder: &Path, names: &[String]) -> Result<File> {
+    let inputs: Vec<Location> = names.iter().map(|name| at(folder, name)).collect();
+    let path = folder.join("all.nc");
+    let to = ferrocdf::create(&path)?;
+    join_virtual(&inputs, &to, folder, Some("time"), &mut || ())?;
+    to.close()?;
+    ferrocdf::open(path)
+}
+
+#[test]
+fn virtual_file_has_the_values_of_files_wherever_all_are_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, moved) = (folder.path().join("here"), folder.path().join("moved"));
+    std::fs::create_dir(&here).unwrap();
+    let mut rng = Rng::new(3);
+    let (mut names, mut steps) = (vec![], 0);
+    for number in 0..6 {
+        let shape = Shape {
+            format: Format::NETCDF4_CLASSIC,
+            is_unlimited: number % 2 == 0,
+            chunk: rng.below(3) + 1,
+            is_filtered: number % 3 > 0,
+        };
+        let len = if number == 2 { 0 } else { rng.below(5) + shape.chunk };
+        // A name that would stand for a number.
+        names.push(format!("100%b {number}.nc"));
+        make(&here.join(&names[number]), &shape, steps, len, |_| ());
+        steps += len as i32;
+    }
+    join_virtually(&here, &names).unwrap();
+    std::fs::rename(&here, &moved).unwrap();
+    let file = ferrocdf::open(moved.join("all.nc")).unwrap();
+    let wanted: Vec<i32> = (0..steps).collect();
+    assert_eq!(file.variable("time").unwrap().get_values::<i32, _>(..).unwrap(), wanted);
+    let level = file.variable("level").unwrap();
+    assert_eq!(level.get_values::<i16, _>(..).unwrap(), level_of(&wanted));
+    assert_eq!(level.sources().unwrap().virtual_sources.len(), 5);
+    assert_eq!(level.attribute::<f64>("scale_factor").unwrap(), 0.5);
+    assert!(!file.dimension("time").unwrap().is_unlimited());
+    drop(file);
+    std::fs::remove_file(moved.join(&names[0])).unwrap();
+    let file = ferrocdf::open(moved.join("all.nc")).unwrap();
+    assert_eq!(file.variable("time").unwrap().get_values::<i32, _>(..).unwrap(), wanted);
+    let level = file.variable("level").unwrap().get_values::<i16, _>(..).unwrap();
+    assert_eq!((level[0], level.last()), (-32767, level_of(&wanted).last()));
+}
+
+#[test]
+fn virtual_file_refers_to_datasets_in_groups_and_to_prefixed_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..2).map(|number| format!("{number}.nc")).collect();
+    for (number, name) in (0..).zip(&names) {
+        let file = ferrocdf::create(folder.path().join(name)).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        file.add_dimension("turned", 3).unwrap();
+        make_numbers(&file, number);
+        file.close().unwrap();
+    }
+    let file = join_virtually(folder.path(), &names).unwrap();
+    let wanted = [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15];
+    assert_eq!(file.variable("turned").unwrap().get_values::<i32, _>(..).unwrap(), wanted);
+    assert_eq!(file.variable("inner/v").unwrap().get_values::<i32, _>(..).unwrap(), [0, 1, 10, 11]);
+}
+
+/// Adds a variable in a group, and one that has the name of a dimension and is not its coordinate.
+fn make_numbers(file: &FileMut, number: i32) {
+    let inner = file.add_group("inner").unwrap();
+    let v = inner.add_variable::<i32>("v", &["time"]).unwrap();
+    let turned = file.add_variable::<i32>("turned", &["time", "turned"]).unwrap();
+    v.put_values(&[number * 10, number * 10 + 1], (0..2,)).unwrap();
+    let numbers: Vec<i32> = (0..6).map(|at| number * 10 + at).collect();
+    turned.put_values(&numbers, (0..2, ..)).unwrap();
+}
+
+#[test]
+fn files_that_cannot_be_virtual_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = parts(folder.path(), &[2, 2]);
+    let said = || join_virtually(folder.path(), &names).map(drop).unwrap_err().to_string();
+    assert!(said().contains("0.nc: /inner/texts: strings"), "{}", said());
+    make(&folder.path().join("0.nc"), &PLAIN_CLASSIC, 0, 2, |_| ());
+    make(&folder.path().join("1.nc"), &Shape { format: Format::DATA64, ..PLAIN_CLASSIC }, 2, 2, |_| ());
+    assert!(said().contains("1.nc: a ") && said().contains("source"), "{}", said());
+    make(&folder.path().join("1.nc"), &PLAIN_CLASSIC, 2, 2, |file| {
+        file.variable_mut("time").unwrap().put_attribute("calendar", "noleap").unwrap();
+    });
+    assert!(said().contains("1.nc: /time: calendar"), "{}", said());
+}
