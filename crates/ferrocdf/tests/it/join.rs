@@ -283,7 +283,8 @@ fn join_virtually(folder: &Path, names: &[String]) -> Result<File> {
 fn virtual_file_has_the_values_of_files_wherever_all_are_moved() {
     let folder = tempfile::tempdir().unwrap();
     let (here, moved) = (folder.path().join("here"), folder.path().join("moved"));
-    std::fs::create_dir(&here).unwrap();
+    // In a folder of their own, since a source is also looked for beside the file, whatever its path is.
+    std::fs::create_dir_all(here.join("days")).unwrap();
     let mut rng = Rng::new(3);
     let (mut names, mut steps) = (vec![], 0);
     for number in 0..6 {
@@ -295,7 +296,7 @@ fn virtual_file_has_the_values_of_files_wherever_all_are_moved() {
         };
         let len = if number == 2 { 0 } else { rng.below(5) + shape.chunk };
         // A name that would stand for a number.
-        names.push(format!("100%b {number}.nc"));
+        names.push(format!("days/100%b {number}.nc"));
         make(&here.join(&names[number]), &shape, steps, len, |_| ());
         steps += len as i32;
     }
