@@ -71,7 +71,7 @@ fn join(args: &JoinArgs) -> Result<()> {
         ferrocdf::join::join(&inputs, &file, dimension, &mut joined)
     };
     target.named(done.and_then(|()| file.close()))?;
-    progress.finish();
+    drop(progress);
     target.replace()
 }
 

@@ -49,13 +49,20 @@ impl Progress {
             bar.set_position(self.done);
         }
     }
+}
 
+impl Drop for Progress {
     /// Takes the bar away.
-    pub fn finish(self) {
-        if let Some(bar) = self.bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Prints a line on standard error, between the bars.
+pub fn print_line(line: &str) {
+    BARS.suspend(|| eprintln!("{line}"));
 }
 
 /// The bytes that went to and from a remote dataset, and their rate, on standard error while the tool waits for them. Shown only if

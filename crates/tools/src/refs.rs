@@ -60,7 +60,7 @@ impl RefsOptions {
             (Some(dimension), inputs) => References::concat(dimension, inputs),
             (None, [(location, making)]) => References::of(location, making),
             (None, _) => {
-                let what = "several datasets are joined along a dimension: name it as `concat`";
+                let what = "several datasets are joined along a dimension: name it with the option `concat`";
                 Err(Error::new(Code::EINVAL, what))
             }
         }

@@ -4,6 +4,7 @@
 //! process number, and its start time. The decision that shaped it: only a process of the same boot and namespace can tell whether the
 //! maker still runs, so files of other machines, of other containers and from before a restart are not removed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
@@ -48,13 +49,12 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
 }
 
-/// Calls [`remove_leftovers`], unless this folder was the last one: a process that makes many files in a folder looks at it once.
+/// Calls [`remove_leftovers`] for each folder once: a process may make many files in a folder.
 pub(crate) fn remove_leftovers_once(folder: &Path) {
-    static LAST: Mutex<Option<PathBuf>> = Mutex::new(None);
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if last.as_deref() != Some(folder) {
+    static DONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let is_new = DONE.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_path_buf());
+    if is_new {
         remove_leftovers(folder);
-        *last = Some(folder.to_path_buf());
     }
 }
 

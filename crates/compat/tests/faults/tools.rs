@@ -180,7 +180,9 @@ impl Place {
                 std::fs::remove_file(self.path("out").join(name)).expect("its own folder");
             }
         }
-        (!next.status.success() || kept != ["target"]).then(|| format!("the next run keeps {kept:?}"))
+        let is_whole = std::fs::read(self.target()).ok().as_deref() == Some(whole);
+        (!next.status.success() || kept != ["target"] || !is_whole)
+            .then(|| format!("the next run keeps {kept:?}"))
     }
 }
 

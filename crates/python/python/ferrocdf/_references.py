@@ -56,7 +56,8 @@ def open_refs(refs: References, *, base: Path | None = None) -> Dataset:
         of a JSON file, which ``ferrocdf.open`` opens too.
     base: the folder or the URL at which relative paths in the references begin; that of the JSON file without it.
 
-    References in memory have no folder: without ``base`` a relative path in them is an error (``InvalidArgument``) when its bytes are read.
+    References in memory have no folder: without ``base`` a relative path in them is an error (``InvalidArgument``) when its bytes are read. So is each
+    file of this machine that references in a file object name.
     References with a base on a server name no files of this machine: give one for references that you do not trust.
     """
     place: str | bytes | BinaryFile
@@ -68,7 +69,7 @@ def open_refs(refs: References, *, base: Path | None = None) -> Dataset:
         place = bytes(refs)
     else:
         place = os.fspath(refs) if isinstance(refs, os.PathLike) else refs
-    if isinstance(place, str) and base is None:
+    if base is None and not isinstance(place, bytes):
         return open(place)
     return Dataset(_ferrocdf.open_references(place, _text(base)), place, "r", {"base": base}, open_refs)
 

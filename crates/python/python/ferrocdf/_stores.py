@@ -31,7 +31,8 @@ def adapt(store: Any, path: str | None) -> tuple[Adapter, str] | None:
     if all(hasattr(store, name) for name in ("get_ranges", "list_with_delimiter", "head")):
         return ObstoreAdapter(store), (path or "").strip("/")
     missing = _MISSING
-    if hasattr(store, "root") and hasattr(getattr(store, "fs", None), "cat_ranges"):
+    # Paths with a file system, as those of universal_pathlib, have a root too, and are no mappings.
+    if all(hasattr(store, name) for name in ("root", "getitems", "missing_exceptions")) and hasattr(getattr(store, "fs", None), "cat_ranges"):
         root = str(store.root).rstrip("/")
         # Files that a dataset refers to are looked for in the folder of the mapping, and not above.
         folder, slash, key = root.rpartition("/") if path is None else (root, "/" if root else "", path.strip("/"))
@@ -39,9 +40,12 @@ def adapt(store: Any, path: str | None) -> tuple[Adapter, str] | None:
         return FsspecAdapter(store.fs, folder + slash, missing), key
     if path is not None and hasattr(store, "cat_ranges"):
         place = str(store._strip_protocol(path)).rstrip("/")
-        # Paths of some file systems begin with a slash, and those of web servers with their address.
-        prefix = re.sub("((?:[^/]+://[^/]+)?/?).*", r"\1", place, count=1, flags=re.DOTALL)
-        return FsspecAdapter(store, prefix, missing), place[len(prefix) :]
+        # Files that a dataset refers to are looked for in its folder; on a server in all of the server or the bucket, whose name comes first.
+        folder, slash, key = place.rpartition("/")
+        if slash and not place.startswith("/"):
+            top, slash, key = re.fullmatch("((?:[^/]+://)?[^/]+)(/?)(.*)", place, flags=re.DOTALL).groups()  # type: ignore[union-attr]
+            folder = top
+        return FsspecAdapter(store, folder + slash, missing), key
     return None
 
 

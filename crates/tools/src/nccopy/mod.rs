@@ -273,7 +273,7 @@ fn write(
     let bytes = pairs.iter().map(|&(var, _)| data_bytes(input, var)).sum();
     let mut progress = Progress::new("copying", bytes);
     ferrocdf::copy_data(input, &output, &pairs, options.buffer, &mut |bytes| progress.add(bytes))?;
-    progress.finish();
+    drop(progress);
     if kinds::is_zarr(how.format) {
         // The store says what the source says of elements that are still to come.
         output.define(|model| {

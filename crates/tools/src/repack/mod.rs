@@ -8,6 +8,7 @@ mod plan;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -18,6 +19,7 @@ use ferrocdf::{Code, Container, Error, File, Location, OpenOptions, Result};
 use crate::input::location;
 use crate::nccopy::options::{DEFAULT_BUFFER, Options};
 use crate::nccopy::{Foreign, copy_told};
+use crate::progress::print_line;
 use crate::target::remove_on_signals;
 use crate::temporary;
 use plan::{ChunkWishes, plan};
@@ -70,7 +72,7 @@ pub fn run(args: RepackArgs) -> u8 {
     remove_on_signals();
     let has_failed = AtomicBool::new(false);
     let fail = |message: &str| {
-        eprintln!("{message}");
+        print_line(message);
         has_failed.store(true, Relaxed);
     };
     let Jobs { jobs, unreadable } = jobs(&args).unwrap_or_else(|message| {
@@ -86,16 +88,19 @@ pub fn run(args: RepackArgs) -> u8 {
         verifies: args.verify,
         in_place: args.in_place,
     };
+    let groups = by_file(jobs);
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some((input, output)) = jobs.get(next.fetch_add(1, Relaxed)) {
-            if let Err(message) = repack(input, output, &how, &mut std::io::stderr()) {
-                fail(&message);
+        while let Some(jobs) = groups.get(next.fetch_add(1, Relaxed)) {
+            for (input, output) in jobs {
+                if let Err(message) = repack(input, output, &how, &mut std::io::stderr()) {
+                    fail(&message);
+                }
             }
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..jobs.len().min(MAX_AT_ONCE).min(ferrocdf::array::threads()) {
+        for _ in 1..groups.len().min(MAX_AT_ONCE).min(ferrocdf::array::threads()) {
             // Without a thread for it, the others do its part.
             let _ = Builder::new().spawn_scoped(scope, work);
         }
@@ -224,14 +229,34 @@ fn jobs(args: &RepackArgs) -> Result<Jobs, String> {
             jobs.push((path, place));
         }
     }
-    let mut outputs = HashMap::new();
+    let mut inputs: HashMap<PathBuf, PathBuf> = HashMap::new();
     for (input, output) in &jobs {
-        if let Some(other) = outputs.insert(output, input).filter(|other| *other != input) {
-            let [other, input, output] = [other, input, output].map(|path| path.display());
+        if let Some(other) = inputs.insert(output.clone(), input.clone()).filter(|other| other != input) {
+            let [other, input, output] = [&other, input, output].map(|path| path.display());
             return Err(format!("{other} and {input} would both become {output}"));
         }
     }
+    // A file that is named twice is repacked once.
+    jobs.retain(|(_, output)| inputs.remove(output).is_some());
     Ok(Jobs { jobs, unreadable })
+}
+
+/// The jobs that can be done at once, each with those that have another name of its output, which come behind it.
+fn by_file(jobs: Vec<(PathBuf, PathBuf)>) -> Vec<Vec<(PathBuf, PathBuf)>> {
+    let mut groups: Vec<Vec<_>> = vec![];
+    let mut places = HashMap::new();
+    for job in jobs {
+        let file = fs::metadata(&job.1).ok().map(|about| (about.dev(), about.ino()));
+        let place = match file {
+            Some(file) => *places.entry(file).or_insert(groups.len()),
+            None => groups.len(),
+        };
+        match groups.get_mut(place) {
+            Some(group) => group.push(job),
+            None => groups.push(vec![job]),
+        }
+    }
+    groups
 }
 
 /// The files of a folder and of those below it that have the signature of HDF5, by their names. Symbolic links and temporary files are not

@@ -10,7 +10,8 @@ use ferrocdf::{Atomic, File, FileMut};
 /// Runs the tool in a folder; whether it went well, and what it said.
 fn repack(folder: &Path, args: &[&str]) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
-    let run = command.arg("repack").args(args).current_dir(folder).output().unwrap();
+    let run =
+        command.arg("repack").args(args).current_dir(folder).env("FERROCDF_THREADS", "4").output().unwrap();
     (run.status.success(), String::from_utf8(run.stderr).unwrap())
 }
 
@@ -198,5 +199,23 @@ fn many_files_are_repacked_at_once_and_each_error_is_told() {
             let read = File::open(&out).unwrap().variable("tas").unwrap().get_values::<f32, _>(..).unwrap();
             assert!(read == made, "{name}");
         }
+    }
+}
+
+#[test]
+fn names_of_one_file_are_repacked_one_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let made = make(&path("a.nc"));
+    fs::create_dir(path("sub")).unwrap();
+    for name in ["b.nc", "c.nc", "sub/d.nc"] {
+        fs::hard_link(path("a.nc"), path(name)).unwrap();
+    }
+    let args = ["--cloud", "--in-place", "-r", "a.nc", "./a.nc", "a.nc", ".", "sub"];
+    assert_eq!(repack(folder.path(), &args), (true, String::new()));
+    for name in ["a.nc", "b.nc", "c.nc", "sub/d.nc"] {
+        assert!(is_metadata_first(&path(name)), "{name}");
+        let read = File::open(path(name)).unwrap().variable("tas").unwrap().get_values::<f32, _>(..).unwrap();
+        assert!(read == made, "{name}");
     }
 }
