@@ -10,7 +10,8 @@ pub(crate) fn without_variables(source: &Model, format: Format) -> Model {
         if let Some(parent) = group.parent {
             model.push_group(parent, group.name.clone());
         }
-        model.set_attrs(id, group.attrs.clone());
+        // Attributes that are still in the source would count as those that the new file has already.
+        model.set_attrs(id, group.attrs.iter().cloned().collect::<Vec<_>>().into());
     }
     for ty in source.types() {
         model.push_type(ty.clone());
