@@ -29,6 +29,11 @@ pub trait Inspect {
         Ok(DataSources::default())
     }
 
+    /// Returns the path of the dataset of a variable in an HDF5 file; `None` in other formats, and if the model's path does not lead to it.
+    fn dataset_path(&self, _model: &Model, _var: VarId) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// True if the values of a variable are not in the file, but computed when they are read.
     fn is_computed(&self, _var: VarId) -> bool {
         false

@@ -4,14 +4,19 @@ use std::path::{Component, Path, PathBuf};
 
 use ferrocdf_bytes::{Error, Result};
 
+use super::check::refused;
+
 /// Returns the path of a file from a folder, with slashes; the absolute path where no relative one leads there.
 ///
 /// # Errors
-/// Those of the system for a file or a folder that is not there.
-pub(super) fn relative(folder: &Path, file: &Path) -> Result<Vec<u8>> {
+/// Those of the system for a file or a folder that is not there; `NC_EINVAL` for a path that is not UTF-8.
+pub(super) fn relative(folder: &Path, file: &Path) -> Result<String> {
     let real = |path: &Path| path.canonicalize().map_err(|error| Error::system(error, path.display()));
     let (folder, file) = (real(folder)?, real(file)?);
-    Ok(between(&folder, &file).unwrap_or_else(|| file.as_os_str().as_encoded_bytes().to_vec()))
+    let path = between(&folder, &file).unwrap_or_else(|| file.as_os_str().as_encoded_bytes().to_vec());
+    String::from_utf8(path).map_err(|_| {
+        refused(format!("{}: paths of sources of virtual datasets must be UTF-8", file.display()))
+    })
 }
 
 /// Returns the path from one absolute path to another, both without links; `None` if they have no folder in common.

@@ -1,5 +1,6 @@
 //! Joining without copying: virtual datasets of HDF5, whose elements are those of the joined files.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ferrocdf_bytes::Result;
@@ -10,7 +11,6 @@ use super::define::{JoinedVariable, define, plan};
 use super::relative::relative;
 use super::{BUDGET, check_member, first_ends};
 use crate::copy::{Pair, Shift, copy_data};
-use crate::nc4::dataset_path;
 use crate::parts::is_plain;
 use crate::{FileMut, Location, OpenOptions};
 
@@ -56,7 +56,7 @@ pub fn join_virtual(
     let at_first = variables
         .iter()
         .filter_map(|&JoinedVariable { var, along }| along.map(|dim| ((var, var), Shift { dim, by: 0 })));
-    add(&mut virtual_variables, &first, relative_to(folder, first_input)?, at_first)?;
+    add(&mut virtual_variables, &first, &relative_to(folder, first_input)?, at_first)?;
     progress();
     for input in others {
         let other = Member::open(input, &OpenOptions::default())?;
@@ -66,7 +66,7 @@ pub fn join_virtual(
             return Err(refused(what));
         }
         let joined = check_member(&first, &variables, &other, &mut ends)?;
-        add(&mut virtual_variables, &other, relative_to(folder, input)?, joined.into_iter())?;
+        add(&mut virtual_variables, &other, &relative_to(folder, input)?, joined.into_iter())?;
         progress();
     }
     for (&dim, &end) in &ends {
@@ -75,6 +75,7 @@ pub fn join_virtual(
         }
         target.fix_dim(dim, end);
     }
+    fix_others(&mut target, &first, &variables)?;
     for variable in &mut virtual_variables {
         let storage = &mut target.var_mut(variable.var).storage;
         storage.chunking = None;
@@ -96,8 +97,30 @@ pub fn join_virtual(
     Ok(())
 }
 
+/// Gives unlimited dimensions of virtual datasets beside the joined one the lengths that they have in all files, since a virtual dataset does not grow.
+fn fix_others(target: &mut Model, first: &Member, variables: &[JoinedVariable]) -> Result<()> {
+    let source = first.file.model();
+    let mut fixed = BTreeSet::new();
+    for JoinedVariable { var, .. } in variables.iter().filter(|variable| variable.along.is_some()) {
+        fixed.extend(source.var(*var).dims.iter().copied().filter(|&dim| target.dim(dim).unlimited));
+    }
+    for &dim in &fixed {
+        let described = source.dim(dim);
+        if described.len == 0 {
+            return Err(refused(format!("{}: no element along \"{}\"", first.name, described.name)));
+        }
+        target.fix_dim(dim, described.len);
+    }
+    // Chunks of an unlimited dimension may be longer than a fixed one can have.
+    for var in source.var_ids().filter(|&var| source.var(var).dims.iter().any(|dim| fixed.contains(dim))) {
+        let storage = &mut target.var_mut(var).storage;
+        (storage.chunking, storage.settled) = (None, false);
+    }
+    Ok(())
+}
+
 /// Returns the name of a source from a folder.
-fn relative_to(folder: &Path, input: &Location) -> Result<Vec<u8>> {
+fn relative_to(folder: &Path, input: &Location) -> Result<String> {
     match &*input.resolved()? {
         Location::Path(path) => relative(folder, path),
         other => {
@@ -111,11 +134,11 @@ fn relative_to(folder: &Path, input: &Location) -> Result<Vec<u8>> {
 fn add(
     variables: &mut [VirtualVariable],
     member: &Member,
-    file: Vec<u8>,
+    file: &str,
     joined: impl Iterator<Item = (Pair, Shift)>,
 ) -> Result<()> {
     for (variable, ((var, _), shift)) in variables.iter_mut().zip(joined) {
-        variable.add(member, &file, var, shift)?;
+        variable.add(member, file, var, shift)?;
     }
     Ok(())
 }
@@ -131,7 +154,7 @@ impl VirtualVariable {
     }
 
     /// Adds the elements of a file.
-    fn add(&mut self, member: &Member, file: &[u8], var: VarId, shift: Shift) -> Result<()> {
+    fn add(&mut self, member: &Member, file: &str, var: VarId, shift: Shift) -> Result<()> {
         let model = member.file.model();
         if !is_plain(&model, var) {
             let why = "strings and user-defined types other than enumerations cannot be virtual; join files without --virtual";
@@ -153,8 +176,12 @@ impl VirtualVariable {
                 self.values = None;
             }
         }
-        let path = dataset_path(&model, var)?.into_bytes();
-        self.sources.push(SourceVariable { file: file.to_vec(), path, start, count });
+        let path = member.file.read_state().driver().inspect().dataset_path(&model, var)?;
+        let path = path.ok_or_else(|| {
+            let why = "its path in the file does not lead to its dataset, so it cannot be virtual; join files without --virtual";
+            member.refused(&model.var_path(var), why)
+        })?;
+        self.sources.push(SourceVariable { file: file.into(), path: path.into_bytes(), start, count });
         Ok(())
     }
 }

@@ -44,7 +44,6 @@ pub use names::is_reserved as is_reserved_attribute;
 use walk::{SkippedObjects, number_of, place_of, walk};
 pub(crate) use write::Nc4Writer;
 pub use write::check_filter;
-pub(crate) use write::dataset_path;
 
 /// An HDF5 file as netCDF sees it.
 pub(crate) struct Nc4 {
@@ -376,6 +375,14 @@ impl Inspect for Nc4 {
             stored_shape: Some(stored_shape),
             ..DataSources::default()
         })
+    }
+
+    fn dataset_path(&self, model: &Model, var: VarId) -> Result<Option<String>> {
+        let Nc4Variable { place, prefixed, .. } = &self.content.vars[var.index()];
+        let path = write::link_path(model, var, *prefixed)?;
+        let found = self.file.open_path(self.file.superblock().root, path.as_bytes())?;
+        let is_found = found.is_some_and(|found| place_of(&found) == (number_of(&place.file), place.at));
+        Ok(is_found.then_some(path))
     }
 
     fn is_written_by_netcdf(&self) -> bool {

@@ -346,6 +346,68 @@ fn make_numbers(file: &FileMut, number: i32) {
 }
 
 #[test]
+fn virtual_file_refers_to_a_prefixed_dataset_without_a_dimension_of_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..2).map(|number| format!("{number}.nc")).collect();
+    for (number, name) in (0..).zip(&names) {
+        let file = ferrocdf::create(folder.path().join(name)).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        // The first file has the prefix alone: each file tells its own path.
+        let link = if number == 0 { "_nc4_non_coord_v" } else { "v" };
+        let v = file.add_variable::<i32>(link, &["time"]).unwrap();
+        v.put_values(&[number * 10, number * 10 + 1], (0..2,)).unwrap();
+        file.close().unwrap();
+    }
+    let file = join_virtually(folder.path(), &names).unwrap();
+    assert_eq!(file.variable("v").unwrap().get_values::<i32, _>(..).unwrap(), [0, 1, 10, 11]);
+}
+
+#[test]
+fn other_unlimited_dimensions_of_virtual_variables_become_fixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = (0..2).map(|number| format!("{number}.nc")).collect();
+    let make = |name: &str, numbers: &[i32]| {
+        let file = ferrocdf::create(folder.path().join(name)).unwrap();
+        for dim in ["time", "y", "z"] {
+            file.add_unlimited_dimension(dim).unwrap();
+        }
+        let y = file.add_variable::<i32>("y", &["y"]).unwrap();
+        let z = file.add_variable::<i32>("z", &["z"]).unwrap();
+        let v = file.add_variable::<i32>("v", &["time", "y"]).unwrap();
+        let len = numbers.len() / 2;
+        y.put_values(&(0..len as i32).collect::<Vec<_>>(), (0..len,)).unwrap();
+        z.put_values(&[7], (0..1,)).unwrap();
+        v.put_values(numbers, (0..2, 0..len)).unwrap();
+        file.close().unwrap();
+    };
+    make("0.nc", &[0, 1, 2, 3, 4, 5]);
+    make("1.nc", &[6, 7, 8, 9, 10, 11]);
+    let file = join_virtually(folder.path(), &names).unwrap();
+    let v = file.variable("v").unwrap().get_values::<i32, _>(..).unwrap();
+    assert_eq!(v, (0..12).collect::<Vec<_>>());
+    assert_eq!(file.variable("y").unwrap().get_values::<i32, _>(..).unwrap(), [0, 1, 2]);
+    let is_unlimited = |name: &str| file.dimension(name).unwrap().is_unlimited();
+    assert_eq!(["time", "y", "z"].map(is_unlimited), [false, false, true]);
+    drop(file);
+    make("1.nc", &[6, 7, 8, 9]);
+    let error = join_virtually(folder.path(), &names).map(drop).unwrap_err().to_string();
+    assert!(error.contains("1.nc: /y: shape") || error.contains("1.nc: /v: shape"), "{error}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn virtual_sources_with_names_that_are_not_utf8_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"a\xff.nc");
+    make(&folder.path().join(name), &PLAIN_CLASSIC, 0, 2, |_| ());
+    let to = ferrocdf::create(folder.path().join("all.nc")).unwrap();
+    let inputs = [Location::Path(folder.path().join(name))];
+    let error = join_virtual(&inputs, &to, folder.path(), None, &mut || ()).unwrap_err();
+    assert!(error.code == Code::EINVAL && error.to_string().contains("must be UTF-8"), "{error}");
+}
+
+#[test]
 fn files_that_cannot_be_virtual_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let names = parts(folder.path(), &[2, 2]);

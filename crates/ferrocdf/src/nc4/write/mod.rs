@@ -40,7 +40,7 @@ use super::walk::number_of;
 use super::{Nc4Content, decode, trees};
 use dims::FileIds;
 pub use filters::check_filter;
-pub(crate) use roles::dataset_path;
+pub(super) use roles::link_path;
 use undo::Before;
 
 use crate::driver::{Part, Written};

@@ -49,10 +49,10 @@ pub(super) fn link_of(model: &Model, var: VarId, prefixed: bool) -> Result<Strin
     Ok(format!("{prefix}{name}"))
 }
 
-/// Returns the path of the dataset of a variable.
-pub(crate) fn dataset_path(model: &Model, var: VarId) -> Result<String> {
+/// Returns the path of the link of a variable.
+pub(in crate::nc4) fn link_path(model: &Model, var: VarId, prefixed: bool) -> Result<String> {
     let group = model.group_path(model.var(var).group);
-    Ok(format!("{}/{}", group.trim_end_matches('/'), link_of(model, var, is_prefixed(model, var))?))
+    Ok(format!("{}/{}", group.trim_end_matches('/'), link_of(model, var, prefixed)?))
 }
 
 /// True if variables or dimensions are renamed, or dimensions are added.
