@@ -9,13 +9,23 @@ use crate::File;
 use crate::tiles::{self, Tiles};
 
 /// Finds the first variable whose values differ between two files, with the first element of a box in which they do. `budget` is the
-/// number of bytes that are read at a time, or a chunk of both files. Not-a-numbers are equal if their bits are.
+/// number of bytes that are read at a time, or a chunk of both files. Numbers are equal if their bits are.
 ///
 /// # Errors
 /// Those of reading either file.
 pub fn find_difference(
     a: &File,
     b: &File,
+    pairs: &[Pair],
+    budget: usize,
+) -> Result<Option<(VarId, Vec<u64>)>> {
+    find_difference_by(is_same, (a, b), pairs, budget)
+}
+
+/// Finds what [`find_difference`] does with another comparison of values.
+pub(crate) fn find_difference_by(
+    is_same: fn(&Values, &Values) -> bool,
+    (a, b): (&File, &File),
     pairs: &[Pair],
     budget: usize,
 ) -> Result<Option<(VarId, Vec<u64>)>> {
@@ -45,8 +55,21 @@ fn chunk_shape(model: &Model, var: VarId) -> Option<&[u64]> {
     }
 }
 
-/// True if values are equal; not-a-numbers are if their bits are.
-pub(crate) fn is_same(a: &Values, b: &Values) -> bool {
+/// True if values are equal as numbers are, both zeros too, or if their bits are.
+pub(crate) fn is_equal(a: &Values, b: &Values) -> bool {
+    match (a, b) {
+        (Values::Float(a), Values::Float(b)) if a.len() == b.len() => {
+            a.iter().zip(b).all(|(a, b)| a == b || a.to_bits() == b.to_bits())
+        }
+        (Values::Double(a), Values::Double(b)) if a.len() == b.len() => {
+            a.iter().zip(b).all(|(a, b)| a == b || a.to_bits() == b.to_bits())
+        }
+        (a, b) => is_same(a, b),
+    }
+}
+
+/// True if the bits of numbers and other values are the same.
+fn is_same(a: &Values, b: &Values) -> bool {
     match (a, b) {
         (Values::Float(a), Values::Float(b)) => {
             a.iter().map(|a| a.to_bits()).eq(b.iter().map(|b| b.to_bits()))

@@ -26,7 +26,7 @@ use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
 pub use compare::find_difference;
-pub(crate) use compare::is_same;
+pub(crate) use compare::{find_difference_by, is_equal};
 pub(crate) use definitions::without_variables;
 use pipe::{BUFFERS, Job, Piece, pipe};
 pub use sparse::keep_unwritten;
@@ -35,6 +35,9 @@ use sparse::{Boxes, Gaps};
 /// A variable of the source and the variable of the target that gets its data. Shapes must agree, except that the
 /// record dimension of the target grows.
 pub type Pair = (VarId, VarId);
+
+/// Why lengths cannot be added.
+pub(crate) const TOO_MANY: &str = "more elements than 64 bits count";
 
 /// Where the elements of a source begin in the target: so many further along a dimension.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,20 +48,25 @@ pub(crate) struct Shift {
 
 impl Shift {
     /// Returns a selection of the target for one of the source.
-    fn moved(self, mut selection: Selection) -> Selection {
+    fn moved(self, mut selection: Selection) -> Result<Selection> {
         if let Some(start) = selection.start.get_mut(self.dim) {
-            *start = start.saturating_add(self.by);
+            *start = self.end_of(*start)?;
         }
-        selection
+        Ok(selection)
     }
 
     /// Returns the lengths that the target needs for a source with these.
-    fn reached(self, shape: &[u64]) -> Vec<u64> {
+    fn reached(self, shape: &[u64]) -> Result<Vec<u64>> {
         let mut shape = shape.to_vec();
         if let Some(len) = shape.get_mut(self.dim) {
-            *len = len.saturating_add(self.by);
+            *len = self.end_of(*len)?;
         }
-        shape
+        Ok(shape)
+    }
+
+    /// Returns where so many elements behind the shift end.
+    fn end_of(self, len: u64) -> Result<u64> {
+        len.checked_add(self.by).ok_or_else(|| Error::new(Code::EINVAL, TOO_MANY))
     }
 }
 
@@ -117,7 +125,7 @@ pub(crate) fn copy_shifted(
     // Only the engine knows what stands for bytes that are not there.
     let whole = from.missing_bytes()? == 0;
     for &job in &fixed {
-        let copied = whole && move_fixed(from, to, job.pair, progress)?;
+        let copied = whole && move_fixed(from, to, job, progress)?;
         if !copied {
             copy_whole(from, to, job, budget, progress)?;
         }
@@ -184,13 +192,12 @@ fn run_of(array: &Array) -> Option<Bytes> {
     Some(Bytes { begin: *begin, step, slab: size, stored: array.stored })
 }
 
-/// Moves a variable that is one run of bytes in both files. `false` if it is not.
-fn move_fixed(
-    from: &File,
-    to: &FileMut,
-    (from_var, to_var): Pair,
-    progress: &mut dyn FnMut(u64),
-) -> Result<bool> {
+/// Moves a variable that is one run of bytes in both files. `false` if it is not, or does not begin where the target does.
+fn move_fixed(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut(u64)) -> Result<bool> {
+    let (from_var, to_var) = job.pair;
+    if job.shift.by != 0 {
+        return Ok(false);
+    }
     let (source, mut target) = lock_both(from, to);
     let (Some(a), Some(b)) = (bytes_of(&source, from_var)?, bytes_of(&target, to_var)?) else {
         return Ok(false);
@@ -229,7 +236,7 @@ fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMu
         }
     }
     drop(of_target);
-    target.grow(to_first, records.saturating_add(shift.by))?;
+    target.grow(to_first, shift.end_of(records)?)?;
     for &Job { pair: (_, to_var), .. } in jobs {
         mark_written(&mut target, to_var)?;
     }
@@ -238,7 +245,8 @@ fn move_records(from: &File, to: &FileMut, jobs: &[Job], progress: &mut dyn FnMu
         Some(bytes) => bytes.step,
         None => return Ok(false),
     };
-    let to_begin = to_begin + step * shift.by;
+    let to_begin = step.checked_mul(shift.by).and_then(|moved| to_begin.checked_add(moved));
+    let to_begin = to_begin.ok_or_else(|| Error::new(Code::EINVAL, TOO_MANY))?;
     move_bytes(from, &source, to, &target, (begin, to_begin, step * records), progress)?;
     Ok(true)
 }
@@ -257,7 +265,7 @@ fn copy_each_chunk(from: &File, to: &FileMut, job: Job, progress: &mut dyn FnMut
     if storage.no_fill && storage.fill.is_none() && job.has_unwritten {
         return Ok(false);
     }
-    grow(&mut target, to_var, &job.shift.reached(&array.shape))?;
+    grow(&mut target, to_var, &job.shift.reached(&array.shape)?)?;
     // The numbers of the source are not rounded as those of a target with a rounding are.
     let Some(ChunkTarget { array: chunks, rounding: None }) = target.chunks_to_write(to_var)? else {
         return Ok(false);
@@ -302,7 +310,7 @@ fn copy_trees(from: &File, to: &FileMut, ((var, to_var), shift): (Pair, Shift), 
             (Values::User(_, list), Type::User(id)) => Values::User(id, list),
             (values, _) => values,
         };
-        let _exact = to.write_trees(to_var, &shift.moved(selection), &values)?;
+        let _exact = to.write_trees(to_var, &shift.moved(selection)?, &values)?;
         at += block;
     }
     Ok(())

@@ -76,7 +76,7 @@ impl Piece {
     fn write(&self, from: &File, to: &FileMut, buffer: &[u8]) -> Result<u64> {
         let bytes = self.bytes()?;
         let Job { pair, shift, kind, skips_zeros, .. } = self.job;
-        let selection = shift.moved(self.selection.clone());
+        let selection = shift.moved(self.selection.clone())?;
         match to.write_sparse(pair.1, &selection, In::raw(kind, &buffer[..bytes]), skips_zeros)? {
             RangeCheck::InRange => Ok(bytes as u64),
             RangeCheck::OutOfRange => {

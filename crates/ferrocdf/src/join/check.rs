@@ -3,20 +3,22 @@
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Class, Model, Owner, Type, Values, VarId, each_numbers};
 
-use crate::copy::{find_difference, is_same};
+use crate::copy::{find_difference_by, is_equal};
 use crate::{File, Location, OpenOptions};
 
 /// Attributes that say what the numbers of a variable mean, and have one value for all of them.
-const MEANINGS: [&str; 21] = [
+const MEANINGS: [&str; 23] = [
     "_FillValue",
     "_Unsigned",
     "add_offset",
     "axis",
     "calendar",
+    "cell_methods",
     "compress",
     "flag_masks",
     "flag_meanings",
     "flag_values",
+    "formula_terms",
     "grid_mapping",
     "leap_month",
     "leap_year",
@@ -115,12 +117,20 @@ pub(crate) fn check_variable(
     for name in MEANINGS {
         let ours = model.find_attr(Owner::Var(var), name.as_bytes()).map(|attr| &attr.value);
         let others = theirs.find_attr(Owner::Var(their_var), name.as_bytes()).map(|attr| &attr.value);
-        let is_equal = match (ours, others) {
-            (Some(ours), Some(others)) => is_same(ours, others),
+        let means_same = match (ours, others) {
+            (Some(ours), Some(others)) => means_same(ours, others),
             (ours, others) => ours.is_none() && others.is_none(),
         };
-        if !is_equal {
-            return differs(name, shown(others), shown(ours));
+        if !means_same {
+            let (their_value, our_value) = (shown(others), shown(ours));
+            if their_value != our_value {
+                return differs(name, their_value, our_value);
+            }
+            let typed = |model: &Model, value: Option<&Values>, shown: String| {
+                let ty = value.map(|value| model.type_name(value.ty()));
+                ty.map_or(shown.clone(), |ty| format!("{shown} ({ty})"))
+            };
+            return differs(name, typed(&theirs, others, their_value), typed(&model, ours, our_value));
         }
     }
     Ok(())
@@ -131,13 +141,46 @@ pub(crate) fn check_values(
     (first, var): (&Member, VarId),
     (other, their_var): (&Member, VarId),
 ) -> Result<()> {
-    match find_difference(&first.file, &other.file, &[(var, their_var)], COMPARED)? {
+    match find_difference_by(is_equal, (&first.file, &other.file), &[(var, their_var)], COMPARED)? {
         None => Ok(()),
         Some(_) => {
             let why = format!("other values than in {}", first.name);
             Err(other.refused(&first.file.model().var_path(var), why))
         }
     }
+}
+
+/// True if values of an attribute are the same text, whatever its type is, or the same numbers, whatever theirs are.
+fn means_same(a: &Values, b: &Values) -> bool {
+    if let (Some(a), Some(b)) = (text(a), text(b)) {
+        return a == b;
+    }
+    match (numbers(a), numbers(b)) {
+        (Some(a), Some(b)) if a.len() == b.len() => a
+            .iter()
+            .zip(&b)
+            .all(|((a, whole_a), (b, whole_b))| (a == b || a.is_nan() && b.is_nan()) && whole_a == whole_b),
+        _ => is_equal(a, b),
+    }
+}
+
+/// Returns the text of an attribute without the zero bytes at its end.
+fn text(value: &Values) -> Option<&[u8]> {
+    let bytes = match value {
+        Values::Char(bytes) => bytes,
+        Values::String(texts) => match &texts[..] {
+            [Some(bytes)] => bytes,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    Some(&bytes[..end])
+}
+
+/// Returns numbers of any type, each with its whole part, which tells 64-bit integers apart that are the same rounded.
+fn numbers(values: &Values) -> Option<Vec<(f64, i128)>> {
+    each_numbers!(values, list => Some(list.iter().map(|&number| (number as f64, number as i128)).collect()), _ => None)
 }
 
 /// Returns the value of an attribute for a message.

@@ -9,6 +9,9 @@ use super::check::{Member, refused};
 use crate::FileMut;
 use crate::copy::without_variables;
 
+/// An attribute with the least and the greatest number of a variable, which are others in the joined file.
+const ACTUAL_RANGE: &str = "actual_range";
+
 /// A variable of the first dataset, which has the same id in the joined file.
 pub(super) struct JoinedVariable {
     pub(super) var: VarId,
@@ -59,6 +62,12 @@ pub(super) fn plan(
     for owner in source.group_ids().map(Owner::Group).chain(source.var_ids().map(Owner::Var)) {
         if let Some(failure) = source.attrs(owner).failure() {
             return Err(failure.clone().at(&first.name));
+        }
+    }
+    for variable in variables.iter().filter(|variable| variable.along.is_some()) {
+        let owner = Owner::Var(variable.var);
+        if target.find_attr(owner, ACTUAL_RANGE.as_bytes()).is_some() {
+            target.del_attr(owner, ACTUAL_RANGE)?;
         }
     }
     check_records(&target, first, &name)?;

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use ferrocdf_bytes::Result;
 use ferrocdf_model::DimId;
 
-use crate::copy::{Pair, Shift, copy_data, copy_shifted};
+use crate::copy::{Pair, Shift, TOO_MANY, copy_data, copy_shifted};
 use crate::{FileMut, Location, OpenOptions};
 use check::{Member, check_values, check_variable, refused};
 use define::{JoinedVariable, define, plan};
@@ -127,7 +127,7 @@ fn check_member(
         let id = model.var(var).dims[dim];
         let len = theirs.shape(their_var)[dim];
         let end = ends.get(&id).copied().unwrap_or_default();
-        let reached = end.saturating_add(len);
+        let reached = end.checked_add(len).ok_or_else(|| other.refused(&path, TOO_MANY))?;
         if *longer.entry(id).or_insert(reached) != reached {
             let name = &model.dim(id).name;
             let why = format!("{len} elements along {name}, and another number in a variable before it");

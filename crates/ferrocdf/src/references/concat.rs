@@ -10,6 +10,7 @@ use ferrocdf_zarr::{ChunkKeys, Json, with_member, with_shape};
 
 use super::make::MAX_INLINED;
 use super::{MadeReferences, Reference, ReferenceOptions, References};
+use crate::copy::TOO_MANY;
 use crate::join::check::{Member, check_values, check_variable, refused};
 use crate::location::Location;
 use crate::nczarr::ARRAY_DIMENSIONS;
@@ -142,8 +143,10 @@ fn join_array(
     match along {
         None => insert_chunks(path, (&first.references, None), joined)?,
         Some(along) => {
-            let lengths = arrays.iter().map(|(_, array)| array.shape[along]);
-            let len = lengths.fold(0u64, u64::saturating_add);
+            let len = arrays.iter().try_fold(0u64, |len, (part, array)| {
+                let reached = len.checked_add(array.shape[along]);
+                reached.ok_or_else(|| part.refused(path, TOO_MANY.to_string()))
+            })?;
             let mut shape = own.shape.clone();
             shape[along] = len;
             document = with_shape(&document, &shape);

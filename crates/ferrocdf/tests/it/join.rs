@@ -237,6 +237,82 @@ fn files_that_differ_are_refused_with_file_variable_and_attribute() {
 }
 
 #[test]
+fn attributes_of_other_types_are_compared_by_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = vec!["0.nc".to_string(), "1.nc".to_string()];
+    let with = |name: &str, first: i32, variable: &str, attribute: &str, value: Values| {
+        make(&folder.path().join(name), &PLAIN, first, 2, |file| {
+            with_group(&PLAIN)(file);
+            file.variable_mut(variable).unwrap().put_attribute(attribute, value.clone()).unwrap();
+        });
+    };
+    let said = || join_to(folder.path(), Format::NETCDF4, &names, None).map_err(|error| error.to_string());
+    let units = Some(b"days since 2000-01-01".to_vec());
+    make(&folder.path().join("0.nc"), &PLAIN, 0, 2, with_group(&PLAIN));
+    with("1.nc", 2, "time", "units", Values::String(vec![units.clone()]));
+    check(&said().unwrap(), 4);
+    with("1.nc", 2, "time", "units", Values::String(vec![units, None]));
+    assert!(said().unwrap_err().contains("1.nc: /time: units"));
+    with("1.nc", 2, "time", "units", Values::Char(b"days since 2000-01-01\0\0".to_vec()));
+    check(&said().unwrap(), 4);
+    with("1.nc", 2, "level", "scale_factor", Values::Float(vec![0.5]));
+    check(&said().unwrap(), 4);
+    with("0.nc", 0, "level", "valid_max", Values::Int64(vec![(1 << 53) + 1]));
+    with("1.nc", 2, "level", "valid_max", Values::Double(vec![(1u64 << 53) as f64]));
+    assert!(said().unwrap_err().contains("1.nc: /level: valid_max"));
+    with("0.nc", 0, "level", "add_offset", Values::Double(vec![0.1]));
+    with("1.nc", 2, "level", "add_offset", Values::Float(vec![0.1]));
+    assert!(said().unwrap_err().contains("add_offset is 0.1 (float), but 0.1 (double) in"));
+    with("0.nc", 0, "level", "cell_methods", Values::Char(b"time: mean".to_vec()));
+    with("1.nc", 2, "level", "cell_methods", Values::Char(b"time: sum".to_vec()));
+    assert!(said().unwrap_err().contains("1.nc: /level: cell_methods"));
+}
+
+#[test]
+fn both_zeros_are_the_same_coordinate() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = parts(folder.path(), &[2, 2]);
+    let file = FileMut::append(folder.path().join("1.nc")).unwrap();
+    file.variable_mut("x").unwrap().put_value(-0.0, [0]).unwrap();
+    file.close().unwrap();
+    check(&join_to(folder.path(), Format::NETCDF4, &names, None).unwrap(), 4);
+}
+
+#[test]
+fn range_of_the_first_file_is_not_said_of_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = vec!["0.nc".to_string(), "1.nc".to_string()];
+    for (first, name) in [(0, "0.nc"), (2, "1.nc")] {
+        make(&folder.path().join(name), &PLAIN, first, 2, |file| {
+            with_group(&PLAIN)(file);
+            for variable in ["x", "level"] {
+                let range = Values::Double(vec![0.0, 4.0]);
+                file.variable_mut(variable).unwrap().put_attribute("actual_range", range).unwrap();
+            }
+        });
+    }
+    let file = join_to(folder.path(), Format::NETCDF4, &names, None).unwrap();
+    let range = |name: &str| file.variable(name).unwrap().attribute::<Values>("actual_range").is_ok();
+    assert_eq!(["x", "level"].map(range), [true, false]);
+}
+
+#[test]
+fn more_elements_than_can_be_counted_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = vec!["0.nc".to_string(), "1.nc".to_string()];
+    for name in &names {
+        let file = ferrocdf::create(folder.path().join(name)).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        let v = file.build_variable("v", Atomic::Byte, &["time"]).chunks(&[1 << 20]).create().unwrap();
+        v.put_value(1i8, [1usize << 63]).unwrap();
+        file.close().unwrap();
+    }
+    let error = join_virtually(folder.path(), &names).map(drop).unwrap_err();
+    let said = error.to_string();
+    assert!(error.code == Code::EINVAL && said.contains("1.nc: /v: more elements than"), "{said}");
+}
+
+#[test]
 fn dimension_is_found_or_has_to_be_named() {
     let folder = tempfile::tempdir().unwrap();
     let make = |name: &str, format, dims: &[(&str, Option<u64>)], shape: &[&str]| {
