@@ -49,6 +49,36 @@ fn more_files_are_joined_than_may_be_open() {
 }
 
 #[test]
+fn output_that_an_input_has_data_in_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    make(&path("a%.nc"), Format::NETCDF4, 0);
+    make(&path("b.nc"), Format::NETCDF4, 3);
+    for name in ["a%.nc", "b.nc"] {
+        let file = FileMut::append(path(name)).unwrap();
+        file.add_variable::<i32>("v", &["time"]).unwrap().put_values(&[1, 2, 3], ..).unwrap();
+        file.close().unwrap();
+    }
+    let done = (true, String::new());
+    for (input, output) in [("a%.nc", "one.nc"), ("one.nc", "two.nc")] {
+        let args = ["--virtual", input, "--dimension", "time", "-o", output];
+        assert_eq!(join(folder.path(), 256, &args), done);
+    }
+    let before = fs::read(path("a%.nc")).unwrap();
+    for inputs in [["one.nc", "b.nc"], ["b.nc", "two.nc"]] {
+        let mut args = inputs.to_vec();
+        args.extend(["--dimension", "time", "-o", "./a%.nc"]);
+        let (done, said) = join(folder.path(), 256, &args);
+        assert!(!done && said.contains("would overwrite") && said.contains("one.nc has data in"), "{said}");
+    }
+    assert_eq!(fs::read(path("a%.nc")).unwrap(), before);
+    fs::remove_file(path("a%.nc")).unwrap();
+    let args = ["--virtual", "one.nc", "--dimension", "time", "-o", "a%.nc"];
+    let (done, said) = join(folder.path(), 256, &args);
+    assert!(!done && said.contains("one.nc has data in"), "{said}");
+}
+
+#[test]
 fn refused_files_leave_the_output_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
