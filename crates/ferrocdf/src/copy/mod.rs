@@ -434,7 +434,7 @@ fn copy_whole(
     let most = if stored_in_blocks { IN_BLOCKS.max(budget as u64) } else { budget as u64 } / BUFFERS;
     let unit = tiles::unit(&shape, source, target, most / size);
     let bytes = shape.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
-    let gaps = if job.has_unwritten && job.shift.by == 0 { Gaps::find(from, to, pair)? } else { None };
+    let gaps = if job.has_unwritten { Gaps::find(from, to, job)? } else { None };
     if let Some(gaps) = &gaps
         && gaps.leaves_out(from, pair.0, &Selection::all(&shape))? == Some(true)
     {

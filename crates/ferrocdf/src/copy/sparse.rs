@@ -10,7 +10,7 @@ use ferrocdf_array::{Array, Coverage, Kind, Layout, Selection, coverage, unwritt
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{Chunking, Container, Model, Owner, StoredFill, Type, Values, VarId};
 
-use super::{Pair, are_numbers, lock_both};
+use super::{Job, Pair, are_numbers, behind, lock_both};
 use crate::driver::ChunkTarget;
 use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
@@ -121,8 +121,9 @@ pub(super) struct Gaps {
 
 impl Gaps {
     /// Looks whether elements can be left out, because the copy makes the same of those that are not written and has none
-    /// yet. Its dimensions become as long as those of the source.
-    pub(super) fn find(from: &File, to: &FileMut, (from_var, to_var): Pair) -> Result<Option<Gaps>> {
+    /// yet. Its dimensions become as long as those of the source, behind the shift.
+    pub(super) fn find(from: &File, to: &FileMut, job: Job) -> Result<Option<Gaps>> {
+        let (from_var, to_var) = job.pair;
         let (source, mut target) = lock_both(from, to);
         let storage = &target.model().var(to_var).storage;
         let array = source.array(from_var)?;
@@ -131,12 +132,14 @@ impl Gaps {
         }
         let (kind, Some(value)) = (array.stored.kind, unwritten_value(array)?) else { return Ok(None) };
         let dims = target.model().var(to_var).dims.clone();
-        dims.iter().zip(&array.shape).try_for_each(|(&dim, &len)| target.grow_dim(dim, len))?;
+        let reached = job.shift.reached(&array.shape)?;
+        dims.iter().zip(reached).try_for_each(|(&dim, len)| target.grow_dim(dim, len))?;
         let copy = match target.chunks_to_write(to_var)? {
             Some(ChunkTarget { array, .. }) => array,
             None if dims.iter().any(|&dim| target.model().dim(dim).unlimited) => return Ok(None),
             None => target.array(to_var)?.clone(),
         };
+        let Some(copy) = behind(&target, copy, (&array.shape, job.shift))? else { return Ok(None) };
         if !is_empty(&copy, (kind, &value))? {
             return Ok(None);
         }

@@ -189,6 +189,35 @@ fn files_with_other_chunks_and_filters_are_encoded_anew() {
 }
 
 #[test]
+fn unwritten_elements_of_later_files_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = vec!["0.nc".to_string(), "1.nc".to_string(), "2.nc".to_string()];
+    for (number, name) in (0..).zip(&names) {
+        let file = ferrocdf::create(folder.path().join(name)).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        file.add_dimension("x", 1 << 22).unwrap();
+        // Other chunks, so that they are not copied as they are stored.
+        let rows = if number == 0 { 2 } else { 1 };
+        let v = file.build_variable("v", Atomic::Byte, &["time", "x"]).chunks(&[rows, 1 << 12]);
+        let v = v.create().unwrap();
+        v.put_values(&[number as i8, 1], (1, 9999..10001)).unwrap();
+        file.close().unwrap();
+    }
+    let file = join_to(folder.path(), Format::NETCDF4, &names, None).unwrap();
+    let v = file.variable("v").unwrap();
+    assert_eq!(v.shape(), [6, 1 << 22]);
+    for row in 0..6 {
+        let fill = -127;
+        let (first, second) = if row % 2 == 1 { (row as i8 / 2, 1) } else { (fill, fill) };
+        assert_eq!(v.get_values::<i8, _>((row, 9998..10002)).unwrap(), [fill, first, second, fill]);
+        let all = v.get_values::<i8, _>((row, ..)).unwrap();
+        assert_eq!(all.iter().filter(|&&number| number != fill).count(), 2 * (row % 2));
+    }
+    let size = std::fs::metadata(folder.path().join("all.nc")).unwrap().len();
+    assert!(size < 1 << 20, "{size}");
+}
+
+#[test]
 fn files_that_differ_are_refused_with_file_variable_and_attribute() {
     let folder = tempfile::tempdir().unwrap();
     let names = parts(folder.path(), &[4, 4]);
