@@ -179,6 +179,7 @@ fn text(value: &Values) -> Option<&[u8]> {
 }
 
 /// Returns numbers of any type, each with its whole part, which tells 64-bit integers apart that are the same rounded.
+#[allow(clippy::unnecessary_cast, reason = "the macro is expanded for f64 too")]
 fn numbers(values: &Values) -> Option<Vec<(f64, i128)>> {
     each_numbers!(values, list => Some(list.iter().map(|&number| (number as f64, number as i128)).collect()), _ => None)
 }
