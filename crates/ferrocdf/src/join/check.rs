@@ -37,16 +37,16 @@ const MEANINGS: [&str; 23] = [
 const COMPARED: usize = 8 << 20;
 
 /// A dataset that is joined with others.
-pub(crate) struct Member {
+pub(crate) struct JoinedDataset {
     /// The name of the dataset, for messages.
     pub(crate) name: String,
     pub(crate) file: File,
 }
 
-impl Member {
-    pub(crate) fn open(location: &Location, options: &OpenOptions) -> Result<Member> {
+impl JoinedDataset {
+    pub(crate) fn open(location: &Location, options: &OpenOptions) -> Result<JoinedDataset> {
         let file = File::open_location(location, options)?;
-        Ok(Member { name: location.name().display().to_string(), file })
+        Ok(JoinedDataset { name: location.name().display().to_string(), file })
     }
 
     /// Returns the variable of a path.
@@ -82,8 +82,8 @@ pub(crate) fn refused(what: impl Into<String>) -> Error {
 /// dimension that may have another length.
 pub(crate) fn check_variable(
     along: Option<usize>,
-    (first, var): (&Member, VarId),
-    (other, their_var): (&Member, VarId),
+    (first, var): (&JoinedDataset, VarId),
+    (other, their_var): (&JoinedDataset, VarId),
 ) -> Result<()> {
     let (model, theirs) = (first.file.model(), other.file.model());
     let differs = |what: &str, theirs: String, ours: String| {
@@ -138,8 +138,8 @@ pub(crate) fn check_variable(
 
 /// Checks that a variable has the same values in a dataset and in the first one.
 pub(crate) fn check_values(
-    (first, var): (&Member, VarId),
-    (other, their_var): (&Member, VarId),
+    (first, var): (&JoinedDataset, VarId),
+    (other, their_var): (&JoinedDataset, VarId),
 ) -> Result<()> {
     match find_difference_by(is_equal, (&first.file, &other.file), &[(var, their_var)], COMPARED)? {
         None => Ok(()),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ferrocdf_bytes::{Code, Result};
 use ferrocdf_model::{Chunking, Container, DimId, Filter, Format, Model, Owner, Storage, Var, VarId};
 
-use super::check::{Member, refused};
+use super::check::{JoinedDataset, refused};
 use crate::FileMut;
 use crate::copy::without_variables;
 
@@ -21,7 +21,7 @@ pub(super) struct JoinedVariable {
 
 /// Returns the definitions of the first dataset with a dimension that grows, for a file of another format, and its variables.
 pub(super) fn plan(
-    first: &Member,
+    first: &JoinedDataset,
     format: Format,
     dimension: Option<&str>,
 ) -> Result<(Model, Vec<JoinedVariable>)> {
@@ -86,7 +86,7 @@ pub(super) fn define(to: &FileMut, target: Model) -> Result<()> {
 }
 
 /// Returns the name of the dimension along which datasets are joined: the given one, or that of the unlimited dimensions.
-fn dimension_name(source: &Model, first: &Member, given: Option<&str>) -> Result<String> {
+fn dimension_name(source: &Model, first: &JoinedDataset, given: Option<&str>) -> Result<String> {
     if let Some(name) = given {
         return Ok(name.to_string());
     }
@@ -107,7 +107,7 @@ fn dimension_name(source: &Model, first: &Member, given: Option<&str>) -> Result
 }
 
 /// Returns the place of the joined dimension among those of a variable.
-fn along(source: &Model, first: &Member, var: VarId, name: &str) -> Result<Option<usize>> {
+fn along(source: &Model, first: &JoinedDataset, var: VarId, name: &str) -> Result<Option<usize>> {
     let dims = &source.var(var).dims;
     let mut places = (0..dims.len()).filter(|&at| source.dim(dims[at]).name.as_bytes() == name.as_bytes());
     let found = places.next();
@@ -134,7 +134,7 @@ fn storage(source: &Model, var: VarId, is_joined: bool) -> Storage {
 }
 
 /// Checks that a model with one unlimited dimension, the first one of a variable, can hold the joined dataset.
-fn check_records(target: &Model, first: &Member, name: &str) -> Result<()> {
+fn check_records(target: &Model, first: &JoinedDataset, name: &str) -> Result<()> {
     if !target.format().has_cdf_model() {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use ferrocdf_model::DimId;
 
 use crate::copy::{Pair, Shift, TOO_MANY, copy_data, copy_shifted};
 use crate::{FileMut, Location, OpenOptions};
-use check::{Member, check_values, check_variable, refused};
+use check::{JoinedDataset, check_values, check_variable, refused};
 use define::{JoinedVariable, define, plan};
 pub use virtual_file::join_virtual;
 
@@ -63,7 +63,7 @@ pub fn join(
     progress: &mut dyn FnMut(),
 ) -> Result<()> {
     let Some((first, others)) = inputs.split_first() else { return Err(refused("no dataset is given")) };
-    let first = Member::open(first, &OpenOptions::default().all_attributes(true))?;
+    let first = JoinedDataset::open(first, &OpenOptions::default().all_attributes(true))?;
     let (target, variables) = plan(&first, to.format(), dimension)?;
     define(to, target)?;
     let pairs: Vec<Pair> = variables.iter().map(|variable| (variable.var, variable.var)).collect();
@@ -74,7 +74,7 @@ pub fn join(
     }
     progress();
     for other in others {
-        let other = Member::open(other, &OpenOptions::default())?;
+        let other = JoinedDataset::open(other, &OpenOptions::default())?;
         append(&first, &variables, &other, to, &mut ends)?;
         progress();
     }
@@ -85,7 +85,7 @@ pub fn join(
 type Ends = HashMap<DimId, u64>;
 
 /// Returns the lengths of the joined dimensions in the first dataset.
-fn first_ends(first: &Member, variables: &[JoinedVariable]) -> Ends {
+fn first_ends(first: &JoinedDataset, variables: &[JoinedVariable]) -> Ends {
     let model = first.file.model();
     let dims = variables.iter().filter_map(|variable| Some(model.var(variable.var).dims[variable.along?]));
     dims.map(|dim| (dim, model.dim(dim).len)).collect()
@@ -93,9 +93,9 @@ fn first_ends(first: &Member, variables: &[JoinedVariable]) -> Ends {
 
 /// Checks another dataset and copies its elements behind those that there are.
 fn append(
-    first: &Member,
+    first: &JoinedDataset,
     variables: &[JoinedVariable],
-    other: &Member,
+    other: &JoinedDataset,
     to: &FileMut,
     ends: &mut Ends,
 ) -> Result<()> {
@@ -106,9 +106,9 @@ fn append(
 
 /// Checks that another dataset can be joined. Returns the variables to be joined, and where they begin; `ends` gets the lengths with this dataset.
 fn check_member(
-    first: &Member,
+    first: &JoinedDataset,
     variables: &[JoinedVariable],
-    other: &Member,
+    other: &JoinedDataset,
     ends: &mut Ends,
 ) -> Result<Vec<(Pair, Shift)>> {
     let (model, theirs) = (first.file.model(), other.file.model());

@@ -6,7 +6,7 @@ use std::path::Path;
 use ferrocdf_bytes::Result;
 use ferrocdf_model::{Chunking, Container, Model, SourceVariable, Values, VarId};
 
-use super::check::{Member, refused};
+use super::check::{JoinedDataset, refused};
 use super::define::{JoinedVariable, define, plan};
 use super::relative::relative;
 use super::{BUDGET, check_member, first_ends};
@@ -43,7 +43,7 @@ pub fn join_virtual(
     let Some((first_input, others)) = inputs.split_first() else {
         return Err(refused("no dataset is given"));
     };
-    let first = Member::open(first_input, &OpenOptions::default().all_attributes(true))?;
+    let first = JoinedDataset::open(first_input, &OpenOptions::default().all_attributes(true))?;
     if to.format().container() != Container::Hdf5 {
         let what = "virtual datasets are those of HDF5: the new file must be a netCDF-4 file";
         return Err(refused(what));
@@ -59,7 +59,7 @@ pub fn join_virtual(
     add(&mut virtual_variables, &first, &relative_to(folder, first_input)?, at_first)?;
     progress();
     for input in others {
-        let other = Member::open(input, &OpenOptions::default())?;
+        let other = JoinedDataset::open(input, &OpenOptions::default())?;
         if other.file.format().container() != Container::Hdf5 {
             let kind = other.file.format().kind_name();
             let what = format!("{}: a {kind} file cannot be a source of virtual datasets", other.name);
@@ -98,7 +98,7 @@ pub fn join_virtual(
 }
 
 /// Gives unlimited dimensions of virtual datasets beside the joined one the lengths that they have in all files, since a virtual dataset does not grow.
-fn fix_others(target: &mut Model, first: &Member, variables: &[JoinedVariable]) -> Result<()> {
+fn fix_others(target: &mut Model, first: &JoinedDataset, variables: &[JoinedVariable]) -> Result<()> {
     let source = first.file.model();
     let mut fixed = BTreeSet::new();
     for JoinedVariable { var, .. } in variables.iter().filter(|variable| variable.along.is_some()) {
@@ -133,7 +133,7 @@ fn relative_to(folder: &Path, input: &Location) -> Result<String> {
 /// Adds the variables of a file.
 fn add(
     variables: &mut [VirtualVariable],
-    member: &Member,
+    member: &JoinedDataset,
     file: &str,
     joined: impl Iterator<Item = (Pair, Shift)>,
 ) -> Result<()> {
@@ -154,7 +154,7 @@ impl VirtualVariable {
     }
 
     /// Adds the elements of a file.
-    fn add(&mut self, member: &Member, file: &str, var: VarId, shift: Shift) -> Result<()> {
+    fn add(&mut self, member: &JoinedDataset, file: &str, var: VarId, shift: Shift) -> Result<()> {
         let model = member.file.model();
         if !is_plain(&model, var) {
             let why = "strings and user-defined types other than enumerations cannot be virtual; join files without --virtual";

@@ -11,7 +11,7 @@ use ferrocdf_zarr::{ChunkKeys, Json, with_member, with_shape};
 use super::make::MAX_INLINED;
 use super::{MadeReferences, Reference, ReferenceOptions, References};
 use crate::copy::TOO_MANY;
-use crate::join::check::{Member, check_values, check_variable, refused};
+use crate::join::check::{JoinedDataset, check_values, check_variable, refused};
 use crate::location::Location;
 use crate::nczarr::ARRAY_DIMENSIONS;
 use crate::nested;
@@ -19,7 +19,7 @@ use crate::options::OpenOptions;
 
 /// The references of one file.
 struct JoinedFile {
-    member: Member,
+    member: JoinedDataset,
     references: References,
 }
 
@@ -36,7 +36,7 @@ impl References {
         let mut parts = vec![];
         for (location, options) in datasets {
             let made = References::of(location, options)?;
-            let member = Member::open(location, &OpenOptions::default())?;
+            let member = JoinedDataset::open(location, &OpenOptions::default())?;
             skipped.extend(made.skipped.into_iter().map(|error| error.at(&member.name)));
             parts.push(JoinedFile { member, references: made.references });
         }
