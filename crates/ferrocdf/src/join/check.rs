@@ -7,7 +7,7 @@ use crate::copy::{find_difference_by, is_equal};
 use crate::{File, Location, OpenOptions};
 
 /// Attributes that say what the numbers of a variable mean, and have one value for all of them.
-const MEANINGS: [&str; 23] = [
+const MEANINGS: [&str; 24] = [
     "_FillValue",
     "_Unsigned",
     "add_offset",
@@ -28,10 +28,14 @@ const MEANINGS: [&str; 23] = [
     "scale_factor",
     "standard_name",
     "units",
+    "units_metadata",
     "valid_max",
     "valid_min",
     "valid_range",
 ];
+
+/// Attributes of a variable that describes a map projection. All others of such a variable say what it means as well.
+const GRID_MAPPINGS: [&str; 2] = ["grid_mapping_name", "crs_wkt"];
 
 /// Bytes that are compared at a time.
 const COMPARED: usize = 8 << 20;
@@ -114,7 +118,9 @@ pub(crate) fn check_variable(
             return Err(failure.clone().at(&member.name));
         }
     }
-    for name in MEANINGS {
+    let all: Vec<String> =
+        [(&*model, var), (&*theirs, their_var)].into_iter().flat_map(names_of_mapping).collect();
+    for name in MEANINGS.into_iter().chain(all.iter().map(String::as_str)) {
         let ours = model.find_attr(Owner::Var(var), name.as_bytes()).map(|attr| &attr.value);
         let others = theirs.find_attr(Owner::Var(their_var), name.as_bytes()).map(|attr| &attr.value);
         let means_same = match (ours, others) {
@@ -134,6 +140,13 @@ pub(crate) fn check_variable(
         }
     }
     Ok(())
+}
+
+/// Returns the names of all attributes of a variable that describes a map projection; none of others.
+fn names_of_mapping((model, var): (&Model, VarId)) -> Vec<String> {
+    let attrs = model.attrs(Owner::Var(var));
+    let names: Vec<String> = attrs.iter().map(|attr| attr.name.to_string()).collect();
+    if names.iter().any(|name| GRID_MAPPINGS.contains(&name.as_str())) { names } else { vec![] }
 }
 
 /// Checks that a variable has the same values in a dataset and in the first one.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use ferrocdf_bytes::Result;
-use ferrocdf_model::{Chunking, Container, Model, SourceVariable, Values, VarId};
+use ferrocdf_model::{Chunking, Container, Model, SourceVariable, StoredFill, Values, VarId};
 
 use super::check::{JoinedDataset, refused};
 use super::define::{JoinedVariable, define, plan};
@@ -83,6 +83,9 @@ pub fn join_virtual(
             storage.filters.clear();
             storage.chunking = Some(Chunking::Contiguous);
             storage.sources = std::mem::take(&mut variable.sources);
+            // Elements of missing files are unwritten ones.
+            storage.no_fill = false;
+            storage.fill = storage.fill.take().filter(|fill| matches!(fill, StoredFill::Value(_)));
         }
     }
     define(to, target)?;

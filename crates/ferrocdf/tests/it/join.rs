@@ -253,6 +253,16 @@ fn files_that_differ_are_refused_with_file_variable_and_attribute() {
     file.variable_mut("x").unwrap().put_value(0.5, [0]).unwrap();
     file.close().unwrap();
     refused(None, &["1.nc", "/x", "other values than in", "0.nc"]);
+    for (number, latitude) in [39.25, 10.0].into_iter().enumerate() {
+        make(&folder.path().join(&names[number]), &PLAIN, 4 * number as i32, 4, |file| {
+            with_group(&PLAIN)(file);
+            file.add_variable::<i32>("crs", &[]).unwrap();
+            put(file, "crs", "grid_mapping_name", Values::Char(b"rotated_latitude_longitude".to_vec()));
+            put(file, "crs", "grid_north_pole_latitude", Values::Double(vec![latitude]));
+        });
+    }
+    refused(None, &["1.nc", "/crs", "grid_north_pole_latitude is 10, but 39.25 in", "0.nc"]);
+    make(&folder.path().join(&names[0]), &PLAIN, 0, 4, with_group(&PLAIN));
     for (format, words) in
         [(Format::NETCDF4_CLASSIC, "/inner/texts: it is not there"), (Format::DATA64, "/inner")]
     {
@@ -402,7 +412,7 @@ fn virtual_file_has_the_values_of_files_wherever_all_are_moved() {
         let len = if number == 2 { 0 } else { rng.below(5) + shape.chunk };
         // A name that would stand for a number.
         names.push(format!("days/100%b {number}.nc"));
-        make(&here.join(&names[number]), &shape, steps, len, |_| ());
+        make(&here.join(&names[number]), &shape, steps, len, |file| file.set_no_fill(true).unwrap());
         steps += len as i32;
     }
     join_virtually(&here, &names).unwrap();

@@ -259,7 +259,7 @@ fn write(
     how: &CreateOptions,
 ) -> Result<()> {
     let output = create(target, options, how)?;
-    output.set_no_fill(true)?;
+    output.set_no_fill(!options.keeps_fill)?;
     let pairs = output.define(|model| schema::copy(source, model, options, wanted))?;
     let pairs: Vec<(VarId, VarId)> = pairs.into_iter().filter(|(var, _)| wanted.vars.contains(var)).collect();
     let in_part: Vec<(VarId, VarId)> =

@@ -57,6 +57,8 @@ pub struct Options {
     pub shardspec: Option<Vec<u8>>,
     /// Chunk shapes of variables of the input, which go before `chunkspecs`: what `ferrocdf repack` has found out.
     pub chunk_shapes: HashMap<VarId, Vec<u64>>,
+    /// Whether variables that are filled stay so. Other copies need no fill values, since each element is written.
+    pub keeps_fill: bool,
     /// Whether all metadata is to lie in front of the elements.
     pub metadata_first: bool,
     /// Whether the output is compared with the input before it takes its place.

@@ -256,7 +256,9 @@ fn choose_storage(
         storage.chunking = Some(Chunking::Chunked(parts));
     }
     // Every element of the copy is written. So an array of Zarr needs no fill value, which xarray takes for missing.
-    storage.no_fill = target.var(to).storage.no_fill || is_zarr(target.format());
+    if !options.keeps_fill {
+        storage.no_fill = target.var(to).storage.no_fill || is_zarr(target.format());
+    }
     codecs::carry(&mut storage, source.format(), target.format());
     // Of the parameters that filters learn, each learns anew.
     if let Some(shuffle) = storage.filters.iter_mut().find(|filter| filter.id == Filter::SHUFFLE) {

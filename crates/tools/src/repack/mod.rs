@@ -127,6 +127,7 @@ fn repack(input: &Path, output: &Path, how: &RepackOptions, errors: &mut dyn Wri
         kind: Some(model.format().native()),
         filterspecs: plan.filters,
         chunk_shapes: plan.chunk_shapes,
+        keeps_fill: true,
         metadata_first: how.metadata_first,
         verifies: how.verifies,
         in_place: how.in_place,

@@ -219,3 +219,16 @@ fn names_of_one_file_are_repacked_one_after_the_other() {
         assert!(read == made, "{name}");
     }
 }
+
+#[test]
+fn variables_that_are_filled_stay_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    make(&path("a.nc"));
+    assert_eq!(repack(folder.path(), &["--cloud", "a.nc", "b.nc"]), (true, String::new()));
+    let fills = |name: &str| -> Vec<bool> {
+        File::open(path(name)).unwrap().model().vars().iter().map(|var| var.storage.no_fill).collect()
+    };
+    assert_eq!(fills("b.nc"), fills("a.nc"));
+    assert!(!fills("a.nc").contains(&true));
+}
