@@ -84,9 +84,15 @@ def test_references_of_kerchunk_open_in_every_form(tmp_path, format):
     text = json.dumps(made)
     output = tmp_path / "refs.json"
     output.write_text(text)
-    for refs in (made, made["refs"], text, f" {text}", text.encode(), bytearray(text.encode()), output, str(output), open(output, "rb")):
+    for refs in (made, made["refs"], text, f" {text}", text.encode(), bytearray(text.encode()), output, str(output)):
         with ferrocdf.open_refs(refs) as data:
             check_has(data, path)
+    # A file object may be one of a server, which must not name files of this machine.
+    with open(output, "rb") as file, ferrocdf.open_refs(file, base=tmp_path) as data:
+        check_has(data, path)
+    with open(output, "rb") as file, ferrocdf.open_refs(file) as data:
+        with pytest.raises(ferrocdf.InvalidArgument, match="say where they come from"):
+            data["height"][:]
 
 
 def test_inline_values_are_texts_bytes_and_numbers_of_numpy(netcdf4):

@@ -57,7 +57,7 @@ def open_refs(refs: References, *, base: Path | None = None) -> Dataset:
     base: the folder or the URL at which relative paths in the references begin; that of the JSON file without it.
 
     References in memory have no folder: without ``base`` a relative path in them is an error (``InvalidArgument``) when its bytes are read. So is each
-    file of this machine that references in a file object name.
+    file of this machine that references in a file object name: the object may be that of a server.
     References with a base on a server name no files of this machine: give one for references that you do not trust.
     """
     place: str | bytes | BinaryFile
