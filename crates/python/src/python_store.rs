@@ -21,7 +21,7 @@ impl PythonStore {
         Ok(PythonStore { name: adapter.getattr("name")?.extract()?, adapter: adapter.clone().unbind() })
     }
 
-    /// Returns the error for an exception, of which the first line is told.
+    /// Returns an error with the first line of the message of an exception.
     fn failed(&self, place: &str, exception: PyErr) -> Error {
         let is_denied = Python::attach(|py| exception.is_instance_of::<PyPermissionError>(py));
         let text = exception.to_string();

@@ -68,6 +68,18 @@ pub enum Overlap {
     Within,
 }
 
+/// # Errors
+/// `NC_EINVAL` for an output that is one of the inputs, or in the folder of one.
+pub fn check_output(inputs: &[PathBuf], output: &Path) -> Result<()> {
+    match inputs.iter().find(|input| overlap(input, output).is_some()) {
+        None => Ok(()),
+        Some(input) => {
+            let what = format!("the output would overwrite {}", input.display());
+            Err(Error::new(Code::EINVAL, what).at(output.display()))
+        }
+    }
+}
+
 /// Returns how an output touches an input, through whatever links and URLs; `None` if it does not. The reference compares names only and
 /// would empty its own input.
 pub fn overlap(input: &Path, output: &Path) -> Option<Overlap> {

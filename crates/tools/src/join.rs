@@ -8,7 +8,7 @@ use ferrocdf::join::join_virtual;
 use ferrocdf::store::{folder_of, resolve_links};
 use ferrocdf::{Code, CreateOptions, Error, File, Location, Result};
 
-use crate::input::{local, location, overlap};
+use crate::input::{check_output, local, location, overlap};
 use crate::progress::{Progress, RemoteProgress};
 use crate::target::{Target, remove_on_signals};
 
@@ -44,10 +44,7 @@ pub fn run(args: &JoinArgs) -> u8 {
 }
 
 fn join(args: &JoinArgs) -> Result<()> {
-    if let Some(input) = args.inputs.iter().find(|input| overlap(input, &args.output).is_some()) {
-        let what = format!("the output would overwrite {}", input.display());
-        return Err(Error::new(Code::EINVAL, what).at(args.output.display()));
-    }
+    check_output(&args.inputs, &args.output)?;
     if args.r#virtual || args.output.exists() {
         check_sources(&args.inputs, &args.output)?;
     }

@@ -8,7 +8,7 @@ use ferrocdf::references::{MadeReferences, ReferenceOptions, References};
 use ferrocdf::store::{MemoryBlob, write_file};
 use ferrocdf::{Code, Error, Location, Result};
 
-use crate::input::{location, overlap};
+use crate::input::{check_output, location};
 use crate::progress::RemoteProgress;
 use crate::says;
 
@@ -48,12 +48,7 @@ impl RefsOptions {
             });
             Ok((location, ReferenceOptions { url, inline: self.inline }))
         };
-        if let Some(output) = &self.output
-            && let Some(input) = self.inputs.iter().find(|input| overlap(input, output).is_some())
-        {
-            let what = format!("the output would overwrite {}", input.display());
-            return Err(Error::new(Code::EINVAL, what).at(output.display()));
-        }
+        self.output.iter().try_for_each(|output| check_output(&self.inputs, output))?;
         let inputs: Vec<(Location, ReferenceOptions)> =
             self.inputs.iter().map(input).collect::<Result<_>>()?;
         match (&self.concat, &inputs[..]) {

@@ -245,35 +245,28 @@ fn a_tool_whose_requests_fail_leaves_the_whole_file_or_what_was_there() {
         assert_eq!(part(&made), part(&wanted), "{run:?}");
         println!("{run:?}: {requests} requests");
         assert!(requests >= 1, "{run:?}: {requests} requests");
+        let faults = KINDS.into_iter().flat_map(|kind| TIMES.map(|times| (kind, times)));
+        let faults: Vec<_> = std::iter::once((KILL, 1)).chain(faults).collect();
         for request in 0..requests {
-            for &old in olds {
-                cases += 1;
-                if !is_taken(cases) {
-                    continue;
-                }
-                taken += 1;
-                let fault = format!("{request} {KILL} 1");
-                let output = place.run(run, old, ("FAULT", &fault));
-                if let Some(what) = place.wrong_after_kill(run, &output, &whole, old) {
-                    wrong.push(format!("{run:?} {fault} {}: {what}", old.is_some()));
-                }
-            }
-            for kind in KINDS {
-                for times in TIMES {
-                    for &old in olds {
-                        cases += 1;
-                        if !is_taken(cases) {
-                            continue;
-                        }
-                        taken += 1;
-                        let fault = format!("{request} {kind} {times}");
-                        let output = place.run(run, old, ("FAULT", &fault));
+            for &(kind, times) in &faults {
+                for &old in olds {
+                    cases += 1;
+                    if !is_taken(cases) {
+                        continue;
+                    }
+                    taken += 1;
+                    let fault = format!("{request} {kind} {times}");
+                    let output = place.run(run, old, ("FAULT", &fault));
+                    let what = if kind == KILL {
+                        place.wrong_after_kill(run, &output, &whole, old)
+                    } else {
+                        failed += u64::from(!output.status.success());
                         // What is interrupted or cut short is done again.
                         let must_succeed = kind == "short" || times == 1 && matches!(kind, "eintr" | "zero");
-                        failed += u64::from(!output.status.success());
-                        if let Some(what) = place.wrong(&output, &whole, must_succeed, (old, is_in_place)) {
-                            wrong.push(format!("{run:?} {fault} {}: {what}", old.is_some()));
-                        }
+                        place.wrong(&output, &whole, must_succeed, (old, is_in_place))
+                    };
+                    if let Some(what) = what {
+                        wrong.push(format!("{run:?} {fault} {}: {what}", old.is_some()));
                     }
                 }
             }

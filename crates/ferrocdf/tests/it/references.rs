@@ -294,7 +294,7 @@ fn missing_target_is_not_looked_for_in_other_folders() {
         assert_eq!(error.code, Code::ENOOBJECT, "{target}: {error}");
         assert!(error.to_string().contains(target), "{error}");
     }
-    // The same for the text in memory, of which the location is told.
+    // The same for references in memory whose location the options say.
     fs::write(&refs, one_chunk(&format!("[\"{}\", 0, 4]", missing.display()))).unwrap();
     let options = OpenOptions::default().beside(Location::Path(refs.clone()));
     let file = File::from_bytes_with(fs::read(&refs).unwrap(), &options).unwrap();
