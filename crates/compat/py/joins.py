@@ -2,6 +2,9 @@
 
 `make FOLDER NUMBER`: files `0.nc` to `3.nc` of one random kind.
 `check KIND JOINED FILE...`: the joined, or (KIND `virtual`) the virtual, file has the values of the files one behind the other.
+`days FOLDER CALENDAR`: files `0.nc` to `2.nc` of a day each, as xarray writes them: each with a reference date of its own, and with bounds.
+`dates JOINED FILE...`: the times and bounds of the joined file are those of the files, as cftime decodes them.
+`grow JOINED FILE...`: the virtual file is read as before after its first file became longer; and so is one of all elements of that file.
 Several commands have `then` between them.
 """
 
@@ -12,6 +15,7 @@ import sys
 # `sparse.py` beside this file is not the package that xarray looks for.
 sys.path.pop(0)
 
+import cftime
 import h5py
 import netCDF4
 import numpy as np
@@ -82,6 +86,7 @@ def check(kind, joined, *files):
                 assert file[name].is_virtual == (kind == "virtual" and name not in ("y", "time")), name
     with xarray.open_mfdataset(files, concat_dim="time", combine="nested", data_vars="minimal") as wanted:
         with xarray.open_dataset(joined) as found:
+            assert "ferrocdf join" in found.attrs.pop("history")
             xarray.testing.assert_identical(found.load(), wanted.load())
     theirs = f"{joined}.ncrcat"
     subprocess.run(["ncrcat", "-h", "-O", *files, theirs], check=True)
@@ -89,7 +94,61 @@ def check(kind, joined, *files):
         np.testing.assert_array_equal(raw(joined, name)[0], raw(theirs, name)[0], err_msg=name)
 
 
-COMMANDS = {"make": make, "check": check}
+def days(folder, calendar):
+    rng = np.random.default_rng(len(calendar))
+    dates = xarray.date_range("1582-10-03", periods=3, calendar=calendar, use_cftime=True)
+    for number, date in enumerate(dates):
+        hours = cftime.num2date([0, 6, 12.5], f"hours since {date.isoformat()}", calendar)
+        edges = cftime.num2date([[0, 6], [6, 12], [12, 24]], f"hours since {date.isoformat()}", calendar)
+        data = xarray.Dataset(
+            {"heat": ("time", rng.standard_normal(3)), "time_bnds": (("time", "bnds"), edges)},
+            {"time": ("time", hours, {"bounds": "time_bnds"})},
+        )
+        # The reference date that xarray chooses, with another unit for each file.
+        unit = ["hours", "minutes", "days"][number]
+        encoding = {"time": {"units": f"{unit} since {date.isoformat(' ')}", "calendar": calendar, "dtype": "f8"}}
+        encoding["time_bnds"] = {**encoding["time"]}
+        data.to_netcdf(pathlib.Path(folder) / f"{number}.nc", encoding=encoding)
+
+
+def decoded(path, name):
+    values, attributes = raw(path, name)
+    attributes = {**raw(path, "time")[1], **attributes}
+    return cftime.num2date(values, attributes["units"], attributes["calendar"])
+
+
+def dates(joined, *files):
+    for name in ["time", "time_bnds"]:
+        wanted = np.concatenate([decoded(file, name) for file in files])
+        found = decoded(joined, name)
+        assert found.shape == wanted.shape and (found == wanted).all(), (name, found, wanted)
+
+
+def grow(joined, *files):
+    wanted = {name: raw(joined, name)[0] for name in ["heat", "packed"]}
+    everything = f"{joined}.all.nc"
+    with netCDF4.Dataset(files[0]) as file:
+        shape = file["packed"].shape
+    space, part = h5py.h5s.create_simple(shape), h5py.h5s.create_simple(shape)
+    space.select_hyperslab((0, 0), (1, 1), None, shape)
+    part.select_all()
+    making = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    making.set_virtual(space, files[0].encode(), b"packed", part)
+    with h5py.File(everything, "w") as file:
+        h5py.h5d.create(file.id, b"packed", h5py.h5t.STD_I16LE, space, making)
+    with netCDF4.Dataset(files[0], "a") as file:
+        file["heat"][len(file["heat"]) + 3] = 7
+        file["packed"][len(file["packed"]) - 1] = 7
+    for name, values in wanted.items():
+        np.testing.assert_array_equal(raw(joined, name)[0], values, err_msg=name)
+        with h5py.File(joined) as file:
+            np.testing.assert_array_equal(file[name][()], values, err_msg=name)
+    with h5py.File(everything) as file:
+        # HDF5 refuses to read it as a whole (`[()]`), and reads a selection of all.
+        np.testing.assert_array_equal(file["packed"][:], wanted["packed"][: shape[0]])
+
+
+COMMANDS = {"make": make, "check": check, "days": days, "dates": dates, "grow": grow}
 
 if __name__ == "__main__":
     # Several commands take one process, since its start takes the most time.

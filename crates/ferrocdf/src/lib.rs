@@ -70,7 +70,7 @@ pub use ferrocdf_array::{Element, In, Out, RangeCheck, Selection};
 pub use ferrocdf_bytes::{Code, Context, Error, ErrorKind, Result, errno};
 pub use ferrocdf_classic::{Alignment, kind_of};
 pub use ferrocdf_codec::{readers_without_numcodecs, registered_name as filter_name, spec};
-pub use ferrocdf_hdf5::ChunkCounts;
+pub use ferrocdf_hdf5::{ChunkCounts, Lack};
 pub use ferrocdf_model as model;
 pub use ferrocdf_model::{
     Atomic, Attr, Class, Container, DataModel, DimId, Endian, Format, GroupId, Model, Name, Owner,
@@ -82,7 +82,7 @@ pub use ferrocdf_store as store;
 
 pub use config::{Config, FilterChoice};
 pub use copy::{Pair, copy_data, find_difference, keep_unwritten};
-pub use driver::{DataSources, Shapeless};
+pub use driver::{DataSources, MissingSource, Shapeless};
 pub use elements::atomic_of;
 pub use extents::{Extent, Extents, every};
 pub use file::{File, FileMut};

@@ -1,12 +1,13 @@
 //! How a variable lies in its file, for people.
 
 use ferrocdf_array::{Array, Layout};
-use ferrocdf_bytes::Result;
+use ferrocdf_bytes::{Error, Result, errno};
 use ferrocdf_hdf5::ChunkCounts;
-use ferrocdf_model::{Atomic, Chunking, Type};
+use ferrocdf_model::{Atomic, Chunking, Type, VarId};
 
-use crate::Variable;
-use crate::driver::DataSources;
+use crate::driver::{DataSources, MissingSource};
+use crate::variable_errors::in_variable;
+use crate::{File, Variable};
 
 /// How a variable is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,10 +100,46 @@ impl StorageInfo {
     }
 }
 
+impl File {
+    /// Checks that no source lacks elements of these variables, which would be fill values in a copy for good: see [`Variable::missing_sources`].
+    ///
+    /// # Errors
+    /// `ENOENT` with the first variable and its first such source; those of `missing_sources`.
+    pub fn check_sources(&self, vars: impl IntoIterator<Item = VarId>) -> Result<()> {
+        let (mut first, mut count) = (None, 0);
+        for var in vars {
+            let missing = self.variable_of(var).missing_sources()?;
+            count += missing.len();
+            if first.is_none() {
+                first = missing.into_iter().next().map(|source| (var, source));
+            }
+        }
+        let Some((var, source)) = first else { return Ok(()) };
+        let more = if count > 1 {
+            format!(" (and in {} more that lack elements)", count - 1)
+        } else {
+            String::new()
+        };
+        let what = format!("it has elements in {source}{more}");
+        Err(Error::new(errno::NOENT, what).at_path(self.model().var_path(var)))
+    }
+}
+
 impl Variable<'_> {
     /// Where its data comes from.
     pub fn sources(&self) -> Result<DataSources> {
         self.file().read_state().driver().inspect().sources(self.id())
+    }
+
+    /// The sources of a virtual dataset that lack elements: their files are not there, or shorter than they were. The elements have the fill value,
+    /// which HDF5 does not tell either. All sources are opened.
+    ///
+    /// # Errors
+    /// Those of reading the headers of the sources.
+    pub fn missing_sources(&self) -> Result<Vec<MissingSource>> {
+        let state = self.file().read_state();
+        let missing = state.driver().inspect().missing_sources(self.id());
+        missing.map_err(|error| in_variable(error, state.model(), self.id()))
     }
 
     /// How it is stored. Of chunks the whole index is read.

@@ -29,7 +29,7 @@ mod trees;
 pub mod values;
 mod wire;
 
-pub use dataset::{ChunkCounts, Dataset, Placed};
+pub use dataset::{ChunkCounts, Dataset, Lack, MissingSource, Placed};
 pub use dump::extents::{DatasetExtents, ElementExtent, FileExtents, extents};
 pub use dump::structure;
 pub use elements::{ObjectReference, VariableElement};

@@ -1,6 +1,7 @@
 //! The tools `ncdump`, `ncgen`, `nccopy` and `ferrocdf` as functions; the programs are a few lines each.
 #![forbid(unsafe_code)]
 
+mod date;
 pub mod getopt;
 pub mod info;
 mod input;

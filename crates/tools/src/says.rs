@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ferrocdf::Error;
+use ferrocdf::{Code, Error};
 
 /// Where and why, without the places that a layer below named again.
 pub fn once(error: &Error) -> String {
@@ -25,6 +25,19 @@ pub fn without_path(error: &Error, path: &Path) -> String {
     }
 }
 
+/// Codes whose texts say nothing to people that an explanation does not say better.
+const VAGUE: [Code; 4] = [Code::EINVAL, Code::EHDFERR, Code::EUNLIMIT, Code::EUNLIMPOS];
+
+/// An error as the commands of `ferrocdf` print theirs: where and why, and the text of the code if that may be the only reason.
+pub fn sentence(error: &Error) -> String {
+    let text = once(error);
+    match text.is_empty() {
+        true => error.code.text(),
+        false if VAGUE.contains(&error.code) => text,
+        false => format!("{text} ({})", error.code.text()),
+    }
+}
+
 /// An error as the reference's tools print theirs.
 pub fn at_location(error: &Error) -> String {
     format!("{}\nLocation: {}", error.code.text(), once(error))
@@ -33,7 +46,6 @@ pub fn at_location(error: &Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrocdf::Code;
 
     fn error(what: &str) -> Error {
         Error::new(Code::EINVAL, what)
@@ -46,5 +58,8 @@ mod tests {
         assert_eq!(without_path(&error("a.nc: a.nc"), Path::new("a.nc")), "");
         assert_eq!(without_path(&error("a.nc2: header"), Path::new("a.nc")), "a.nc2: header");
         assert_eq!(at_location(&error("")), "NetCDF: Invalid argument\nLocation: ");
+        assert_eq!(sentence(&error("a.nc: /v: a.nc: 3 bytes")), "a.nc: /v: 3 bytes");
+        assert_eq!(sentence(&error("")), "NetCDF: Invalid argument");
+        assert_eq!(sentence(&Error::new(Code::ENOTVAR, "v")), "v (NetCDF: Variable not found)");
     }
 }

@@ -1,10 +1,11 @@
 //! What tools and people ask of a dataset, and reading its data does not need.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 
 use ferrocdf_bytes::{Error, Result};
-use ferrocdf_hdf5::{ChunkCounts, DatasetExtents};
+use ferrocdf_hdf5::{ChunkCounts, DatasetExtents, Lack};
 use ferrocdf_model::{Attr, Model, Owner, VarId};
 
 /// Facts about a dataset beside its model. The defaults are those of a format in which every byte belongs to the model.
@@ -27,6 +28,11 @@ pub trait Inspect {
     /// Returns where the data of a variable comes from.
     fn sources(&self, _var: VarId) -> Result<DataSources> {
         Ok(DataSources::default())
+    }
+
+    /// Returns the sources that lack elements of a variable, which have the fill value then. Opens all sources.
+    fn missing_sources(&self, _var: VarId) -> Result<Vec<MissingSource>> {
+        Ok(vec![])
     }
 
     /// Returns the path of the dataset of a variable in an HDF5 file; `None` in other formats, and if the model's path does not lead to it.
@@ -128,6 +134,29 @@ pub struct DataSources {
     pub codecs: Vec<String>,
     /// True if the data is compressed as a whole and the file has no chunks; the model says one chunk then.
     pub is_one_piece: bool,
+}
+
+/// A source of a virtual dataset that lacks elements, which have the fill value then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingSource {
+    /// The name of its file, as in [`DataSources::virtual_sources`].
+    pub file: String,
+    /// The path of the dataset in its file.
+    pub path: String,
+    /// What is missing.
+    pub lack: Lack,
+}
+
+impl fmt::Display for MissingSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MissingSource { file, path, lack } = self;
+        match lack {
+            Lack::File => write!(f, "the file {file:?}, which is not there"),
+            Lack::Dataset => write!(f, "{path} of the file {file:?}, which has no such dataset"),
+            Lack::Elements => write!(f, "{path} of the file {file:?}, which is shorter now"),
+        }
+    }
 }
 
 /// A dataset without a shape (a null dataspace), which is no variable.

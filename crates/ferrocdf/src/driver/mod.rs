@@ -65,7 +65,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_model::{Model, Values, VarId};
 use ferrocdf_store::Blob;
 
-pub use inspect::{DataSources, Inspect, Shapeless, Skipped, StoredExtents, StoredSize};
+pub use inspect::{DataSources, Inspect, MissingSource, Shapeless, Skipped, StoredExtents, StoredSize};
 pub(crate) use probe::registered;
 pub use probe::{Candidate, Context, CreateFn, OpenFn, OpenMutFn, Probe, WriteProbe, register};
 pub use write::{

@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use ferrocdf_bytes::{Code, Result};
-use ferrocdf_model::{Chunking, Container, DimId, Filter, Format, Model, Owner, Storage, Var, VarId};
+use ferrocdf_model::{
+    Chunking, Container, DimId, Filter, Format, GroupId, Model, Owner, Storage, Values, Var, VarId,
+};
 
+use super::JoinOptions;
+use super::attribute_values::text;
 use super::check::{JoinedDataset, refused};
+use super::coordinates::parent_of_bounds;
 use crate::FileMut;
 use crate::copy::without_variables;
 
@@ -23,22 +28,26 @@ pub(super) struct JoinedVariable {
 pub(super) fn plan(
     first: &JoinedDataset,
     format: Format,
-    dimension: Option<&str>,
+    options: &JoinOptions,
 ) -> Result<(Model, Vec<JoinedVariable>)> {
     let source = first.file.model();
     let from_format = source.format();
     let is_file = matches!(format.container(), Container::Classic | Container::Hdf5);
     if !is_file || from_format.container() != format.container() {
+        let kind = |format: Format| match format.container() {
+            Container::Classic | Container::Hdf5 => format!("{} file", format.kind_name()),
+            container => format!("dataset of {}", container.name()),
+        };
         let what = format!(
-            "{}: a {} file is not joined into a {} file; `ferrocdf copy` copies it to another kind",
+            "{}: a {} is not joined into a {}; `ferrocdf copy -k nc4` makes a netCDF-4 file of it",
             first.name,
-            from_format.kind_name(),
-            format.kind_name()
+            kind(from_format),
+            kind(if is_file { format } else { Format::NETCDF4 })
         );
         return Err(refused(what));
     }
     first.check_complete()?;
-    let name = dimension_name(&source, first, dimension)?;
+    let name = dimension_name(&source, first, options.dimension.as_deref())?;
     let mut target = without_variables(&source, format);
     for id in (0..source.dims().len() as u32).map(DimId) {
         if target.dim(id).name.as_bytes() == name.as_bytes() {
@@ -52,7 +61,10 @@ pub(super) fn plan(
     for var in source.var_ids() {
         first.check_readable(var)?;
         let along = along(&source, first, var, &name)?;
-        let storage = storage(&source, var, along.is_some());
+        let mut storage = storage(&source, var, along.is_some());
+        if along.is_some() && storage.chunking.is_none() && format.container() == Container::Hdf5 {
+            storage.chunking = chunks_of_bounds(&source, var, along);
+        }
         target.push_var(Var { storage, ..source.var(var).clone() });
         variables.push(JoinedVariable { var, along });
     }
@@ -70,8 +82,34 @@ pub(super) fn plan(
             target.del_attr(owner, ACTUAL_RANGE)?;
         }
     }
+    if let Some(line) = &options.history {
+        add_history(&mut target, line)?;
+    }
     check_records(&target, first, &name)?;
     Ok((target, variables))
+}
+
+/// Puts a line before those of the attribute `history`.
+fn add_history(target: &mut Model, line: &str) -> Result<()> {
+    const HISTORY: &str = "history";
+    let group = Owner::Group(GroupId::ROOT);
+    let present = target.find_attr(group, HISTORY.as_bytes()).and_then(|attr| text(&attr.value));
+    let lines = [Some(line.as_bytes()), present].into_iter().flatten().collect::<Vec<_>>();
+    let value = Values::Char(lines.join(&b'\n'));
+    target.put_attr(group, HISTORY, value)
+}
+
+/// Bytes of a chunk of a coordinate that grows, as netCDF-C chooses them.
+const COORDINATE_CHUNK: u64 = 4096;
+
+/// Returns the chunks of bounds of a joined coordinate: as long as the coordinate's. Others would have one step each.
+fn chunks_of_bounds(source: &Model, var: VarId, along: Option<usize>) -> Option<Chunking> {
+    let parent = parent_of_bounds(source, var).filter(|_| along == Some(0))?;
+    let len = match &source.var(parent).storage.chunking {
+        Some(Chunking::Chunked(shape)) => shape.first().copied()?,
+        _ => COORDINATE_CHUNK / source.size_of(source.var(var).ty).max(1) as u64,
+    };
+    Some(Chunking::Chunked(vec![len.max(1), 2]))
 }
 
 /// Gives an empty file its definitions.
@@ -88,6 +126,13 @@ pub(super) fn define(to: &FileMut, target: Model) -> Result<()> {
 /// Returns the name of the dimension along which datasets are joined: the given one, or that of the unlimited dimensions.
 fn dimension_name(source: &Model, first: &JoinedDataset, given: Option<&str>) -> Result<String> {
     if let Some(name) = given {
+        if let Some((_, last)) = name.rsplit_once('/') {
+            let what = format!(
+                "{}: \"{name}\" is a path; name the dimension \"{last}\" alone: those of this name in all groups are joined",
+                first.name
+            );
+            return Err(refused(what));
+        }
         return Ok(name.to_string());
     }
     let unlimited = source.dims().iter().filter(|dim| dim.unlimited);

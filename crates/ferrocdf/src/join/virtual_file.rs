@@ -7,28 +7,40 @@ use ferrocdf_bytes::Result;
 use ferrocdf_model::{Chunking, Container, Model, SourceVariable, StoredFill, Values, VarId};
 
 use super::check::{JoinedDataset, refused};
+use super::convert::convert;
+use super::coordinates::{is_coordinate, parent_of_bounds};
 use super::define::{JoinedVariable, define, plan};
 use super::relative::relative;
-use super::{BUDGET, check_member, first_ends};
-use crate::copy::{Pair, Shift, copy_data};
+use super::{BUDGET, JoinEvent, JoinOptions, JoinState, JoinedPart};
+use crate::copy::{Pair, copy_data};
 use crate::parts::is_plain;
 use crate::{FileMut, Location, OpenOptions};
 
 /// Maximum bytes of a coordinate that is copied, so that the file opens without opening all others.
 const MAX_COPIED: u64 = 16 << 20;
 
+/// The values of one file.
+struct CopiedBox {
+    /// The coordinates of the first value in the new file.
+    start: Vec<u64>,
+    count: Vec<u64>,
+    values: Values,
+}
+
 /// A variable that is joined.
 struct VirtualVariable {
     var: VarId,
     sources: Vec<SourceVariable>,
-    /// Values and where they begin, of the coordinate of the joined dimension, which is copied; `None` for other variables.
-    values: Option<Vec<(u64, Values)>>,
+    /// The values of the coordinate of the joined dimension and of its bounds, which are copied; `None` for other variables.
+    values: Option<Vec<CopiedBox>>,
     copied: u64,
+    /// True if a file has other units of time, so that the values must be copied.
+    is_converted: bool,
 }
 
 /// Joins netCDF-4 or HDF5 files as [`join`](super::join()) does, without copying elements: variables with the dimension become virtual datasets of HDF5, which
-/// refer to the files by paths relative to `folder`, the one that the new file is in or will be moved to. Other variables, and the coordinate variable of the dimension up to
-/// 16 MiB, are copied. The dimension has a fixed length in the new file. Elements that a file lacks, and those of files that are not there when the new
+/// refer to the files by paths relative to `folder`, the one that the new file is in or will be moved to. Other variables are copied, and the coordinate variable of the dimension and its bounds, up to
+/// 16 MiB each. The dimension has a fixed length in the new file. Elements that a file lacks, and those of files that are not there when the new
 /// file is read, have the fill value.
 ///
 /// # Errors
@@ -37,39 +49,40 @@ pub fn join_virtual(
     inputs: &[Location],
     to: &FileMut,
     folder: &Path,
-    dimension: Option<&str>,
-    progress: &mut dyn FnMut(),
+    options: &JoinOptions,
+    tell: &mut dyn FnMut(JoinEvent<'_>),
 ) -> Result<()> {
     let Some((first_input, others)) = inputs.split_first() else {
         return Err(refused("no dataset is given"));
     };
     let first = JoinedDataset::open(first_input, &OpenOptions::default().all_attributes(true))?;
+    check_kind(&first)?;
     if to.format().container() != Container::Hdf5 {
         let what = "virtual datasets are those of HDF5: the new file must be a netCDF-4 file";
         return Err(refused(what));
     }
-    let (mut target, variables) = plan(&first, to.format(), dimension)?;
-    let mut ends = first_ends(&first, &variables);
-    let joined = variables.iter().filter(|variable| variable.along.is_some());
+    let (mut target, variables) = plan(&first, to.format(), options)?;
+    let mut joined = JoinState::new(&first, &variables, options)?;
+    let parts: Vec<JoinedPart> = joined.parts_of_first().collect();
+    let source = first.file.model();
     let mut virtual_variables: Vec<VirtualVariable> =
-        joined.map(|variable| VirtualVariable::new(&target, variable.var)).collect();
-    let at_first = variables
-        .iter()
-        .filter_map(|&JoinedVariable { var, along }| along.map(|dim| ((var, var), Shift { dim, by: 0 })));
-    add(&mut virtual_variables, &first, &relative_to(folder, first_input)?, at_first)?;
-    progress();
+        parts.iter().map(|part| VirtualVariable::new(&source, part.pair.1)).collect();
+    if !options.fill_missing {
+        let copied = variables.iter().filter(|variable| variable.along.is_none());
+        copied.map(|variable| variable.var).try_for_each(|var| first.check_sources(var))?;
+    }
+    joined.check_order(&first, parts.iter().copied(), tell)?;
+    add(&mut virtual_variables, &first, &relative_to(folder, first_input)?, &parts)?;
+    tell(JoinEvent::Joined);
     for input in others {
         let other = JoinedDataset::open(input, &OpenOptions::default())?;
-        if other.file.format().container() != Container::Hdf5 {
-            let kind = other.file.format().kind_name();
-            let what = format!("{}: a {kind} file cannot be a source of virtual datasets", other.name);
-            return Err(refused(what));
-        }
-        let joined = check_member(&first, &variables, &other, &mut ends)?;
-        add(&mut virtual_variables, &other, &relative_to(folder, input)?, joined.into_iter())?;
-        progress();
+        check_kind(&other)?;
+        let parts = joined.check_member(&other)?;
+        joined.check_order(&other, parts.iter().copied(), tell)?;
+        add(&mut virtual_variables, &other, &relative_to(folder, input)?, &parts)?;
+        tell(JoinEvent::Joined);
     }
-    for (&dim, &end) in &ends {
+    for (&dim, &end) in &joined.ends {
         if end == 0 {
             return Err(refused(format!("no file has an element along \"{}\"", target.dim(dim).name)));
         }
@@ -93,11 +106,26 @@ pub fn join_virtual(
     let pairs: Vec<Pair> = copied.map(|variable| (variable.var, variable.var)).collect();
     copy_data(&first.file, to, &pairs, BUDGET, &mut |_| {})?;
     for VirtualVariable { var, values, .. } in virtual_variables {
-        for (start, values) in values.into_iter().flatten() {
-            let _exact = to.write_values(var, &[start], &[values.len() as u64], &values)?;
+        for CopiedBox { start, count, values } in values.into_iter().flatten() {
+            let _exact = to.write_values(var, &start, &count, &values)?;
         }
     }
     Ok(())
+}
+
+/// # Errors
+/// `NC_EINVAL` for a dataset that is no HDF5 file.
+fn check_kind(member: &JoinedDataset) -> Result<()> {
+    let format = member.file.format();
+    if format.container() == Container::Hdf5 {
+        return Ok(());
+    }
+    let what = format!(
+        "{}: only netCDF-4 and other HDF5 files can be sources of virtual datasets; join files of {} without --virtual",
+        member.name,
+        format.container().name()
+    );
+    Err(refused(what))
 }
 
 /// Gives unlimited dimensions of virtual datasets beside the joined one the lengths that they have in all files, since a virtual dataset does not grow.
@@ -138,26 +166,21 @@ fn add(
     variables: &mut [VirtualVariable],
     member: &JoinedDataset,
     file: &str,
-    joined: impl Iterator<Item = (Pair, Shift)>,
+    parts: &[JoinedPart],
 ) -> Result<()> {
-    for (variable, ((var, _), shift)) in variables.iter_mut().zip(joined) {
-        variable.add(member, file, var, shift)?;
-    }
-    Ok(())
+    variables.iter_mut().zip(parts).try_for_each(|(variable, part)| variable.add(member, file, part))
 }
 
 impl VirtualVariable {
-    fn new(target: &Model, var: VarId) -> VirtualVariable {
-        let described = target.var(var);
-        let is_coordinate = match described.dims[..] {
-            [dim] => target.dim(dim).name == described.name && target.dim(dim).group == described.group,
-            _ => false,
-        };
-        VirtualVariable { var, sources: vec![], values: is_coordinate.then(Vec::new), copied: 0 }
+    fn new(source: &Model, var: VarId) -> VirtualVariable {
+        let parent = parent_of_bounds(source, var).unwrap_or(var);
+        let values = is_coordinate(source, parent).then(Vec::new);
+        VirtualVariable { var, sources: vec![], values, copied: 0, is_converted: false }
     }
 
     /// Adds the elements of a file.
-    fn add(&mut self, member: &JoinedDataset, file: &str, var: VarId, shift: Shift) -> Result<()> {
+    fn add(&mut self, member: &JoinedDataset, file: &str, part: &JoinedPart) -> Result<()> {
+        let (var, shift) = (part.pair.0, part.shift);
         let model = member.file.model();
         if !is_plain(&model, var) {
             let why = "strings and user-defined types other than enumerations cannot be virtual; join files without --virtual";
@@ -172,12 +195,20 @@ impl VirtualVariable {
         start[shift.dim] = shift.by;
         let size = model.size_of(model.var(var).ty) as u64;
         if let Some(values) = &mut self.values {
-            self.copied = self.copied.saturating_add(count[shift.dim].saturating_mul(size));
+            let added = count.iter().fold(size, |bytes, &len| bytes.saturating_mul(len));
+            self.copied = self.copied.saturating_add(added);
             if self.copied <= MAX_COPIED {
-                values.push((shift.by, member.file.read_values(var, &[0], &count)?));
+                let read = member.file.read_values(var, &vec![0; count.len()], &count)?;
+                let read = convert(member, part, read)?;
+                values.push(CopiedBox { start: start.clone(), count: count.clone(), values: read });
             } else {
                 self.values = None;
             }
+        }
+        self.is_converted |= part.conversion.is_some();
+        if self.values.is_none() && self.is_converted {
+            let why = "its times have other units than in the first file, and virtual elements are not converted; join files without --virtual";
+            return Err(member.refused(&model.var_path(var), why));
         }
         let path = member.file.read_state().driver().inspect().dataset_path(&model, var)?;
         let path = path.ok_or_else(|| {

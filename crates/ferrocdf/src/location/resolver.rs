@@ -4,13 +4,15 @@
 //! them, else in the current folder; if no file has the absolute path, its last part is looked for beside
 //! the referring file. In a store
 //! they are objects in the folder of the object that refers to them.
+//!
+//! Few of the files are open at a time: a virtual dataset can have more sources than a process may have open files.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ferrocdf_bytes::{Code, Result, errno};
 use ferrocdf_hdf5::Resolver;
-use ferrocdf_store::{Blob, FileBlob, ObjectBlob, ReadAhead, Store};
+use ferrocdf_store::{Blob, ObjectBlob, ReadAhead, ReopenedFile, Store};
 
 /// The files around one of the system.
 pub(super) struct BesideFile {
@@ -37,7 +39,7 @@ impl Resolver for BesideFile {
             if std::fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
                 continue;
             }
-            match FileBlob::open(&place) {
+            match ReopenedFile::open(&place) {
                 Ok(blob) => return Ok(Some(Arc::new(ReadAhead::new(blob)))),
                 Err(error) if matches!(error.code, errno::NOENT | errno::NOTDIR) => {}
                 Err(error) => return Err(error),

@@ -32,7 +32,7 @@ use ferrocdf_store::ranges::union;
 use ferrocdf_store::{Blob, Watched, read_optimistically};
 
 use crate::driver::{
-    DataSources, Driver, Inspect, LocatedArray, Shapeless, Skipped, StoredExtents, StoredSize,
+    DataSources, Driver, Inspect, LocatedArray, MissingSource, Shapeless, Skipped, StoredExtents, StoredSize,
 };
 use attributes::Owners;
 pub use chunks::fits as chunk_fits;
@@ -375,6 +375,14 @@ impl Inspect for Nc4 {
             stored_shape: Some(stored_shape),
             ..DataSources::default()
         })
+    }
+
+    fn missing_sources(&self, var: VarId) -> Result<Vec<MissingSource>> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let missing = self.dataset(var)?.missing_sources()?.into_iter();
+        let missing =
+            missing.map(|of| MissingSource { file: text(&of.file), path: text(&of.path), lack: of.lack });
+        Ok(missing.collect())
     }
 
     fn dataset_path(&self, model: &Model, var: VarId) -> Result<Option<String>> {

@@ -80,7 +80,7 @@ struct Maker<'a> {
 
 impl References {
     /// Makes the references of the dataset at a location. Strings, values of user-defined types, and what references cannot say are
-    /// inline, up to 16 MiB a variable; larger variables are skipped.
+    /// inline, up to 16 MiB a variable; larger variables are skipped, and virtual ones with a source that lacks elements.
     ///
     /// # Errors
     /// Those of opening the dataset and of reading its chunk indexes; `NC_EBADNAME` for a group whose name a Zarr store cannot have.
@@ -115,7 +115,8 @@ impl References {
         }
         for var in maker.source.var_ids() {
             maker.skipped.extend(maker.source.attrs(Owner::Var(var)).failure().cloned());
-            let added = file.unreadable_data(var).map_or_else(|| maker.add(var), Err);
+            let added = file.unreadable_data(var).map_or_else(|| file.check_sources([var]), Err);
+            let added = added.and_then(|()| maker.add(var));
             if let Err(error) = added {
                 maker.skipped.push(error.at_path(maker.source.var_path(var)));
             }

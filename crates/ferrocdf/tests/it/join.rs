@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use ferrocdf::join::{join, join_virtual};
+use ferrocdf::join::{JoinEvent, JoinOptions, join, join_virtual};
 use ferrocdf::references::{Reference, ReferenceOptions, References};
 use ferrocdf::store::testing::Rng;
-use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, Location, Result, Values};
+use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, Lack, Location, Result, Values, errno};
 
 fn at(folder: &Path, name: &str) -> Location {
     Location::Path(folder.join(name))
@@ -17,7 +17,8 @@ fn join_to(folder: &Path, format: Format, names: &[String], dimension: Option<&s
     let path = folder.join("all.nc");
     let to = FileMut::create(&path, &CreateOptions::format(format))?;
     let mut done = 0;
-    join(&inputs, &to, dimension, &mut || done += 1)?;
+    let options = JoinOptions { dimension: dimension.map(str::to_string), ..JoinOptions::default() };
+    join(&inputs, &to, &options, &mut |event| done += usize::from(event == JoinEvent::Joined))?;
     assert_eq!(done, names.len());
     to.close()?;
     ferrocdf::open(path)
@@ -237,7 +238,7 @@ fn files_that_differ_are_refused_with_file_variable_and_attribute() {
         file.variable_mut(variable).unwrap().put_attribute(name, value).unwrap();
     };
     with(&|file| put(file, "time", "units", Values::Char(b"days since 2000-01-05".to_vec())));
-    refused(None, &["1.nc", "/time", "units", "2000-01-05", "2000-01-01", "0.nc", "the same units first"]);
+    refused(None, &["1.nc", "/time", "units", "2000-01-05", "2000-01-01", "0.nc", "--convert-times"]);
     with(&|file| put(file, "time", "calendar", Values::Char(b"noleap".to_vec())));
     refused(None, &["1.nc", "/time", "calendar", "noleap", "missing"]);
     with(&|file| put(file, "level", "scale_factor", Values::Double(vec![0.25])));
@@ -386,10 +387,15 @@ fn dimension_is_found_or_has_to_be_named() {
 
 /// Joins files of a folder to the virtual file `all.nc`.
 fn join_virtually(folder: &Path, names: &[String]) -> Result<File> {
+    join_virtually_as(folder, names, &JoinOptions::default())
+}
+
+fn join_virtually_as(folder: &Path, names: &[String], options: &JoinOptions) -> Result<File> {
     let inputs: Vec<Location> = names.iter().map(|name| at(folder, name)).collect();
     let path = folder.join("all.nc");
     let to = ferrocdf::create(&path)?;
-    join_virtual(&inputs, &to, folder, Some("time"), &mut || ())?;
+    let options = JoinOptions { dimension: Some("time".to_string()), ..options.clone() };
+    join_virtual(&inputs, &to, folder, &options, &mut |_| ())?;
     to.close()?;
     ferrocdf::open(path)
 }
@@ -518,7 +524,7 @@ fn virtual_sources_with_names_that_are_not_utf8_are_refused() {
     make(&folder.path().join(name), &PLAIN_CLASSIC, 0, 2, |_| ());
     let to = ferrocdf::create(folder.path().join("all.nc")).unwrap();
     let inputs = [Location::Path(folder.path().join(name))];
-    let error = join_virtual(&inputs, &to, folder.path(), None, &mut || ()).unwrap_err();
+    let error = join_virtual(&inputs, &to, folder.path(), &JoinOptions::default(), &mut |_| ()).unwrap_err();
     assert!(error.code == Code::EINVAL && error.to_string().contains("must be UTF-8"), "{error}");
 }
 
@@ -530,9 +536,261 @@ fn files_that_cannot_be_virtual_are_refused() {
     assert!(said().contains("0.nc: /inner/texts: strings"), "{}", said());
     make(&folder.path().join("0.nc"), &PLAIN_CLASSIC, 0, 2, |_| ());
     make(&folder.path().join("1.nc"), &Shape { format: Format::DATA64, ..PLAIN_CLASSIC }, 2, 2, |_| ());
-    assert!(said().contains("1.nc: a ") && said().contains("source"), "{}", said());
+    assert!(said().contains("1.nc: only netCDF-4") && said().contains("without --virtual"), "{}", said());
     make(&folder.path().join("1.nc"), &PLAIN_CLASSIC, 2, 2, |file| {
         file.variable_mut("time").unwrap().put_attribute("calendar", "noleap").unwrap();
     });
     assert!(said().contains("1.nc: /time: calendar"), "{}", said());
+}
+
+/// Makes a file of daily means as xarray does: the reference date is that of the file, and bounds have no units of their own.
+fn make_day(path: &Path, units: &str, calendar: &str, times: &Values, bounds: &Values) {
+    let file = ferrocdf::create(path).unwrap();
+    file.add_dimension("time", times.len() as u64).unwrap();
+    file.add_dimension("bnds", 2).unwrap();
+    let ferrocdf::Type::Atomic(atomic) = times.ty() else { panic!() };
+    let time = file.build_variable("time", atomic, &["time"]).attribute("units", units);
+    let time = time.attribute("calendar", calendar).attribute("bounds", "time_bnds").create().unwrap();
+    let bnds = file.build_variable("time_bnds", atomic, &["time", "bnds"]).create().unwrap();
+    let heat = file.add_variable::<f32>("heat", &["time"]).unwrap();
+    let len = times.len() as u64;
+    let _exact = file.write_values(time.id(), &[0], &[len], times).unwrap();
+    let _exact = file.write_values(bnds.id(), &[0, 0], &[len, 2], bounds).unwrap();
+    heat.put_values(&vec![1.5_f32; times.len()], ..).unwrap();
+    file.close().unwrap();
+}
+
+fn names_of(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{number}.nc")).collect()
+}
+
+#[test]
+fn times_of_other_units_are_converted_on_request_with_their_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = names_of(3);
+    let path = |number: usize| folder.path().join(&names[number]);
+    let ints = |list: &[i64]| Values::Int64(list.to_vec());
+    make_day(&path(0), "hours since 2000-02-28", "noleap", &ints(&[12, 36]), &ints(&[0, 24, 24, 48]));
+    make_day(&path(1), "days since 2000-03-02 12:00", "365_day", &ints(&[0]), &ints(&[-1, 1]));
+    make_day(&path(2), "hours since 2000-02-28 00:00:00Z", "noleap", &ints(&[84]), &ints(&[72, 96]));
+    let inputs: Vec<Location> = names.iter().map(|name| at(folder.path(), name)).collect();
+    let options = JoinOptions {
+        dimension: Some("time".to_string()),
+        convert_times: true,
+        history: Some("now: joined".to_string()),
+        ..JoinOptions::default()
+    };
+    let joined = |options: &JoinOptions| {
+        let all = folder.path().join("all.nc");
+        let to = ferrocdf::create(&all)?;
+        join(&inputs, &to, options, &mut |event| assert_eq!(event, JoinEvent::Joined))?;
+        to.close()?;
+        ferrocdf::open(all)
+    };
+    let check = |file: File| {
+        let values = |name: &str| file.variable(name).unwrap().get_values::<i64, _>(..).unwrap();
+        assert_eq!(values("time"), [12, 36, 60, 84]);
+        assert_eq!(values("time_bnds"), [0, 24, 24, 48, 36, 84, 72, 96]);
+        assert_eq!(file.attribute::<String>("history").unwrap(), "now: joined");
+    };
+    let file = joined(&options).unwrap();
+    assert_eq!(file.variable("time_bnds").unwrap().chunk_shape(), Some(vec![512, 2]));
+    check(file);
+    check(join_virtually_as(folder.path(), &names, &options).unwrap());
+    let refused = joined(&JoinOptions { convert_times: false, ..options.clone() }).map(drop).unwrap_err();
+    assert!(refused.to_string().contains("1.nc: /time: units is"), "{refused}");
+    make_day(&path(0), "days since 2000-02-28", "noleap", &ints(&[1, 2]), &ints(&[0, 2, 2, 4]));
+    let refused = joined(&options).map(drop).unwrap_err();
+    assert!(
+        refused.to_string().contains("2.nc: /time: the time 84 cannot be told")
+            || refused.to_string().contains("1.nc: /time: the time 0"),
+        "{refused}"
+    );
+    let doubles = |list: &[f64]| Values::Double(list.to_vec());
+    make_day(
+        &path(0),
+        "days since 2000-02-28",
+        "noleap",
+        &doubles(&[0.5, 1.5]),
+        &doubles(&[0.0, 1.0, 1.0, 2.0]),
+    );
+    make_day(&path(1), "hours since 2000-03-02", "noleap", &doubles(&[12.0]), &doubles(&[0.0, 24.0]));
+    make_day(&path(2), "days since 2000-02-28 00:00", "noleap", &doubles(&[3.5]), &doubles(&[3.0, 4.0]));
+    let file = joined(&options).unwrap();
+    assert_eq!(file.variable("time").unwrap().get_values::<f64, _>(..).unwrap(), [0.5, 1.5, 2.5, 3.5]);
+    make_day(&path(1), "hours since 2000-03-02", "standard", &doubles(&[12.0]), &doubles(&[0.0, 24.0]));
+    let refused = joined(&options).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("1.nc: /time: calendar is \"standard\""), "{refused}");
+}
+
+#[test]
+fn attributes_that_say_the_same_in_other_words_are_no_reason_to_refuse() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = names_of(2);
+    let with = |name: &str, first: i32, attributes: &[(&str, &str, Values)]| {
+        make(&folder.path().join(name), &PLAIN, first, 2, |file| {
+            with_group(&PLAIN)(file);
+            for (variable, attribute, value) in attributes {
+                file.variable_mut(variable).unwrap().put_attribute(attribute, value.clone()).unwrap();
+            }
+        });
+    };
+    let said = || join_to(folder.path(), Format::NETCDF4, &names, None).map_err(|error| error.to_string());
+    let char = |text: &str| Values::Char(text.as_bytes().to_vec());
+    with("0.nc", 0, &[("time", "calendar", char("gregorian"))]);
+    with(
+        "1.nc",
+        2,
+        &[
+            ("time", "calendar", char("standard")),
+            ("time", "units", char("days since 2000-01-01 00:00:00")),
+            ("level", "add_offset", Values::Double(vec![0.0])),
+            ("inner/turned", "scale_factor", Values::Float(vec![1.0])),
+        ],
+    );
+    check(&said().unwrap(), 4);
+    // The unpacked numbers would be doubles in one file.
+    with("1.nc", 2, &[("inner/turned", "scale_factor", Values::Double(vec![1.0]))]);
+    assert!(said().unwrap_err().contains("1.nc: /inner/turned: scale_factor is 1, but missing"));
+    with("1.nc", 2, &[("level", "add_offset", Values::Double(vec![0.5]))]);
+    assert!(said().unwrap_err().contains("1.nc: /level: add_offset is 0.5, but missing"));
+}
+
+#[test]
+fn coordinate_that_loses_its_order_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (firsts, wanted) in [
+        (&[0, 2, 4][..], &[][..]),
+        (&[0, 1, 3], &["1.nc: /time has 1 behind 1 of", "0.nc"][..]),
+        (&[4, 2, 0], &["1.nc: /time has 2 behind 5 of"]),
+        (&[0, 4, 2], &["2.nc: /time has 2 behind 5 of", "not monotonic"]),
+    ] {
+        let names = names_of(firsts.len());
+        for (name, &first) in names.iter().zip(firsts) {
+            make(&folder.path().join(name), &PLAIN_CLASSIC, first, 2, |_| ());
+        }
+        let inputs: Vec<Location> = names.iter().map(|name| at(folder.path(), name)).collect();
+        for is_virtual in [false, true] {
+            let to = FileMut::create(
+                folder.path().join("all.nc"),
+                &CreateOptions::format(Format::NETCDF4_CLASSIC),
+            )
+            .unwrap();
+            let mut warnings = vec![];
+            let mut tell = |event: JoinEvent<'_>| {
+                if let JoinEvent::Warning(warning) = event {
+                    warnings.push(warning.to_string());
+                }
+            };
+            let options = JoinOptions::default();
+            match is_virtual {
+                false => join(&inputs, &to, &options, &mut tell).unwrap(),
+                true => join_virtual(&inputs, &to, folder.path(), &options, &mut tell).unwrap(),
+            }
+            assert_eq!(warnings.len(), usize::from(!wanted.is_empty()), "{firsts:?}: {warnings:?}");
+            assert!(wanted.iter().all(|words| warnings[0].contains(words)), "{warnings:?}");
+        }
+    }
+}
+
+#[test]
+fn virtual_file_stays_readable_when_a_source_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = names_of(2);
+    for (first, name) in [(0, "0.nc"), (2, "1.nc")] {
+        make(&folder.path().join(name), &PLAIN_CLASSIC, first, 2, |_| ());
+    }
+    drop(join_virtually(folder.path(), &names).unwrap());
+    let file = FileMut::append(folder.path().join("0.nc")).unwrap();
+    file.variable_mut("level").unwrap().put_values(&[-1_i16; 15], (2..5, ..)).unwrap();
+    file.close().unwrap();
+    let file = ferrocdf::open(folder.path().join("all.nc")).unwrap();
+    let level = file.variable("level").unwrap();
+    assert_eq!(level.get_values::<i16, _>(..).unwrap(), level_of(&[0, 1, 2, 3]));
+    assert_eq!(level.missing_sources().unwrap(), []);
+}
+
+#[test]
+fn virtual_file_has_its_own_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = names_of(2);
+    for (number, name) in (0..).zip(&names) {
+        let times = Values::Int64(vec![number]);
+        let bounds = Values::Int64(vec![number, number + 1]);
+        make_day(&folder.path().join(name), "days since 2000-01-01", "standard", &times, &bounds);
+    }
+    let file = join_virtually(folder.path(), &names).unwrap();
+    let is_virtual = |name: &str| !file.variable(name).unwrap().sources().unwrap().virtual_sources.is_empty();
+    assert_eq!(["time", "time_bnds", "heat"].map(is_virtual), [false, false, true]);
+    assert_eq!(file.variable("time_bnds").unwrap().get_values::<i64, _>(..).unwrap(), [0, 1, 1, 2]);
+}
+
+#[test]
+fn sources_that_lack_elements_are_told_and_not_copied_as_fill_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = names_of(3);
+    for (number, name) in (0..).zip(&names) {
+        make(&folder.path().join(name), &PLAIN_CLASSIC, 2 * number, 2, |_| ());
+    }
+    drop(join_virtually(folder.path(), &names).unwrap());
+    std::fs::rename(folder.path().join("all.nc"), folder.path().join("virtual.nc")).unwrap();
+    std::fs::remove_file(folder.path().join("0.nc")).unwrap();
+    make(&folder.path().join("1.nc"), &PLAIN_CLASSIC, 2, 1, |_| ());
+    ferrocdf::create(folder.path().join("2.nc")).unwrap().close().unwrap();
+    let file = ferrocdf::open(folder.path().join("virtual.nc")).unwrap();
+    let missing = file.variable("level").unwrap().missing_sources().unwrap();
+    let found: Vec<_> = missing.iter().map(|source| (&*source.file, &*source.path, source.lack)).collect();
+    let level = "/level";
+    assert_eq!(
+        found,
+        [("0.nc", level, Lack::File), ("1.nc", level, Lack::Elements), ("2.nc", level, Lack::Dataset)]
+    );
+    assert_eq!(file.variable("time").unwrap().missing_sources().unwrap(), []);
+    let error = file.check_sources(file.model().var_ids()).unwrap_err();
+    assert_eq!(error.code, errno::NOENT);
+    let wanted =
+        "/level: it has elements in the file \"0.nc\", which is not there (and in 2 more that lack elements)";
+    assert!(error.what.contains(wanted), "{error}");
+    let virtual_file = [at(folder.path(), "virtual.nc")];
+    let join_it = |fill_missing| {
+        let to =
+            FileMut::create(folder.path().join("copy.nc"), &CreateOptions::format(Format::NETCDF4_CLASSIC))?;
+        let options =
+            JoinOptions { dimension: Some("time".to_string()), fill_missing, ..JoinOptions::default() };
+        join(&virtual_file, &to, &options, &mut |_| ())?;
+        to.variable_mut("level")?.get_values::<i16, _>(..)
+    };
+    let error = join_it(false).unwrap_err();
+    assert!(error.to_string().contains("virtual.nc: /level: it has elements in the file"), "{error}");
+    let fill = -32767;
+    assert_eq!(join_it(true).unwrap(), [vec![fill; 10], level_of(&[2]), vec![fill; 15]].concat());
+    let made = References::of(&virtual_file[0], &ReferenceOptions::default()).unwrap();
+    assert!(made.skipped.len() == 1 && made.skipped[0].what.contains("0.nc"), "{:?}", made.skipped);
+    assert!(made.references.get("level/.zarray").is_none());
+}
+
+#[test]
+fn reasons_tell_what_differs_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = names_of(2);
+    let with_enum = |name: &str, two: i8| {
+        let file = ferrocdf::create(folder.path().join(name)).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        let ty = file.add_enum_type("e_t", &[("one", 1_i8), ("two", two)]).unwrap();
+        file.add_variable_of(ty, "v", &["time"]).unwrap();
+        file.close().unwrap();
+    };
+    with_enum("0.nc", 2);
+    with_enum("1.nc", 3);
+    let said = |dimension| {
+        join_to(folder.path(), Format::NETCDF4, &names, dimension).map(drop).unwrap_err().to_string()
+    };
+    let wanted =
+        "1.nc: /v: the definition of its type e_t is byte {one = 1, two = 3}, but byte {one = 1, two = 2} in";
+    assert!(said(None).contains(wanted), "{}", said(None));
+    assert!(
+        said(Some("/group/time")).contains("name the dimension \"time\" alone"),
+        "{}",
+        said(Some("/group/time"))
+    );
 }

@@ -26,6 +26,7 @@ use crate::objects::object::Object;
 use crate::wire::bad;
 use crate::{Address, Number};
 use virtual_layout::{Ancestors, Virtual};
+pub use virtual_layout::{Lack, MissingSource};
 use watched::Watched;
 
 /// Elements of more bytes are read only from a file that can hold one, packed as well as the best filter packs.
@@ -283,6 +284,17 @@ impl Dataset {
     pub fn virtual_sources(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         match self.layout {
             DataLayout::Virtual(_) => Ok(self.mappings()?.source_names()),
+            _ => Ok(vec![]),
+        }
+    }
+
+    /// The sources of a virtual dataset that lack elements; none for other datasets. All sources are opened.
+    ///
+    /// # Errors
+    /// Those of reading the mappings and the headers of the sources.
+    pub fn missing_sources(&self) -> Result<Vec<MissingSource>> {
+        match self.layout {
+            DataLayout::Virtual(_) => self.mappings()?.missing(),
             _ => Ok(vec![]),
         }
     }

@@ -2,8 +2,8 @@
 
 use ferrocdf::model::{Class, Filter};
 use ferrocdf::{
-    Arrangement, Attr, DataSources, DimId, File, GroupId, Model, Owner, Result, Shapeless, StorageInfo,
-    Values, VarId,
+    Arrangement, Attr, DataSources, DimId, File, GroupId, Lack, MissingSource, Model, Owner, Result,
+    Shapeless, StorageInfo, Values, VarId,
 };
 use serde_json::{Map, Value, json};
 
@@ -126,9 +126,11 @@ fn variable(file: &File, model: &Model, id: VarId) -> Value {
         "dimensions": dims,
         "shape": model.shape(id),
     });
-    let found = file.variable_of(id).storage().and_then(|found| Ok((found, file.variable_of(id).sources()?)));
+    let of_file = file.variable_of(id);
+    let found =
+        of_file.storage().and_then(|found| Ok((found, of_file.sources()?, of_file.missing_sources()?)));
     let more = match found {
-        Ok((found, from)) => {
+        Ok((found, from, missing)) => {
             let mut facts = stored(&found, &var.storage.filters);
             if from.is_one_piece {
                 facts["one_piece"] = json!(true);
@@ -140,6 +142,7 @@ fn variable(file: &File, model: &Model, id: VarId) -> Value {
             let from = [
                 ("external_files", json!(from.external)),
                 ("sources", json!(sources)),
+                ("missing_sources", json!(missing.iter().map(missing_source).collect::<Vec<_>>())),
                 ("codecs", json!(from.codecs)),
             ];
             for (key, value) in from.into_iter().chain([("unwritten", json!(unwritten))]) {
@@ -161,6 +164,16 @@ fn variable(file: &File, model: &Model, id: VarId) -> Value {
         facts.insert("attributes".to_string(), attributes(var.attrs.iter()));
     }
     facts
+}
+
+/// A source that lacks elements of a virtual dataset.
+fn missing_source(source: &MissingSource) -> Value {
+    let lack = match source.lack {
+        Lack::File => "file",
+        Lack::Dataset => "dataset",
+        Lack::Elements => "elements",
+    };
+    json!({ "file": source.file, "path": source.path, "lack": lack, "text": source.to_string() })
 }
 
 /// The codecs of a variable in a Zarr store, as its metadata has them: also those that have no number of HDF5.

@@ -1,5 +1,6 @@
 //! `ferrocdf info --layout`: where the bytes of a file lie, as JSON and for people, with a verdict.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -66,6 +67,9 @@ fn verdict(file: &File, model: &Model, layout: &FileLayout) -> String {
         return "the metadata of each group and array is an object of its own: the store is not consolidated"
             .to_string();
     }
+    if let Some(verdict) = verdict_on_sources(file, model) {
+        return verdict;
+    }
     let is_hdf5 = file.format().container() == Container::Hdf5;
     let mended = |option: &str| match is_hdf5 {
         true => format!(
@@ -104,6 +108,33 @@ fn verdict(file: &File, model: &Model, layout: &FileLayout) -> String {
         (None, None, Some(_)) => "the format does not tell where all of its metadata is".to_string(),
         (None, ..) => "the file can be read over a network as it is".to_string(),
     }
+}
+
+/// Returns what is wrong with a file whose elements are in other files; `None` for a file that has its own.
+fn verdict_on_sources(file: &File, model: &Model) -> Option<String> {
+    let (mut files, mut vars) = (BTreeSet::new(), vec![]);
+    for var in file.variables() {
+        let Ok(sources) = var.sources() else { continue };
+        let virtual_files = sources.virtual_sources.into_iter().map(|(file, _)| file);
+        let others: BTreeSet<String> =
+            sources.external.into_iter().chain(virtual_files.filter(|file| file != ".")).collect();
+        if !others.is_empty() {
+            vars.push(model.var_path(var.id()));
+            files.extend(others);
+        }
+    }
+    let first = plain(vars.first()?);
+    let more = match vars.len() - 1 {
+        0 => String::new(),
+        1 => " and of 1 more variable".to_string(),
+        more => format!(" and of {more} more variables"),
+    };
+    Some(format!(
+        "the elements of {first}{more} are in {} beside this one: readers over a network that know only this file cannot read them; `ferrocdf \
+         repack --cloud {} OUT` makes one file",
+        plural(files.len() as u64, "other file"),
+        plain(&file.path().display().to_string())
+    ))
 }
 
 /// The section for people.

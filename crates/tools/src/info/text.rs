@@ -118,6 +118,9 @@ fn variables(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt::Re
             }
             None => writeln!(out, "      {}", paint(colours.faint, stored(var)))?,
         }
+        for line in missing(var) {
+            writeln!(out, "      {}", paint(colours.warning, plain(&line)))?;
+        }
         for line in sources(var) {
             writeln!(out, "      {}", paint(colours.faint, plain(&line)))?;
         }
@@ -144,6 +147,20 @@ fn without_shape(out: &mut String, facts: &Value, colours: &Colours) -> std::fmt
     Ok(())
 }
 
+/// The sources that lack elements, which have the fill value; a line each.
+fn missing(var: &Value) -> Vec<String> {
+    let line = |source: &Value| format!("fill values in place of {}", string(source, "text"));
+    shortened(list(var, "missing_sources").iter().map(line).collect())
+}
+
+/// The first [`SOURCES`] lines, and how many more there are.
+fn shortened(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(SOURCES);
+    lines.truncate(SOURCES);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines
+}
+
 /// Where data comes from, and what was never written; a line each.
 fn sources(var: &Value) -> Vec<String> {
     let file = |file: &Value| format!("in the file \"{}\"", file.as_str().unwrap_or(""));
@@ -161,12 +178,7 @@ fn sources(var: &Value) -> Vec<String> {
     let chunks = var["unwritten_chunks"].as_u64();
     let chunks = chunks.map(|count| format!("{count} of {} chunks were never written", var["chunk_count"]));
     let lines = list(var, "external_files").iter().map(file).chain(list(var, "sources").iter().map(source));
-    let mut lines: Vec<String> =
-        chunks.into_iter().chain(lines).chain(list(var, "unwritten").iter().map(unwritten)).collect();
-    let more = lines.len().saturating_sub(SOURCES);
-    lines.truncate(SOURCES);
-    lines.extend((more > 0).then(|| format!("and {more} more")));
-    lines
+    shortened(chunks.into_iter().chain(lines).chain(list(var, "unwritten").iter().map(unwritten)).collect())
 }
 
 /// Size, ratio and arrangement in a line.

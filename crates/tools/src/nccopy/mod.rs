@@ -22,7 +22,7 @@ use std::sync::Arc;
 use ferrocdf::model::Chunking;
 use ferrocdf::{
     Code, Container, CreateOptions, Error, File, FileMut, Format, Model, OpenOptions, Result, VarId,
-    ZarrOptions,
+    ZarrOptions, errno,
 };
 
 use crate::input::{ALLOWED_MISSING, Input, Overlap, overlap};
@@ -32,7 +32,7 @@ use crate::says;
 use crate::target::{Target, remove_on_signals};
 use crate::zarr_readers;
 pub use options::OPTIONS_TEXT;
-use options::{Options, Parsed};
+use options::{MissingSources, Options, Parsed};
 use schema::Wanted;
 
 /// Why the tool stops.
@@ -60,6 +60,13 @@ pub enum Foreign {
     Strict,
 }
 
+/// True if an option was among the words of a command line, from which it is taken out.
+pub(crate) fn takes(args: &mut Vec<OsString>, option: &str) -> bool {
+    let before = args.len();
+    args.retain(|word| word != option);
+    args.len() < before
+}
+
 /// Runs the tool with the streams of this process and gives its exit code. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
     main_with(Foreign::Refused, &OpenOptions::default(), args)
@@ -83,9 +90,17 @@ pub fn run_with(
     args: impl IntoIterator<Item = OsString>,
     errors: &mut dyn Write,
 ) -> u8 {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    let missing_sources = match foreign {
+        Foreign::Refused => MissingSources::Told,
+        Foreign::Mapped | Foreign::Strict => MissingSources::of_option(takes(&mut args, "--fill-missing")),
+    };
     let done = match options::parse(args) {
         Parsed::Stop(message) => Err(message),
-        Parsed::Run(program, options) => copy_told(&program, foreign, opening, &options, errors),
+        Parsed::Run(program, options) => {
+            let options = Options { missing_sources, ..*options };
+            copy_told(&program, foreign, opening, &options, errors)
+        }
     };
     let Err(message) = done else { return 0 };
     // There is nowhere to tell that this failed.
@@ -149,6 +164,11 @@ fn copy(
     }
     let mut wanted = schema::wanted(&source, options)?;
     let without_data = wanted.leave_out_unreadable(&input.file, options)?;
+    let copied = source.var_ids().filter(|var| wanted.vars.contains(var));
+    if let Some(warning) = check_sources(&input.file, copied, options)? {
+        // There is nowhere to tell that this failed.
+        let _ = writeln!(errors, "{program}: warning: {warning}");
+    }
     let format = output_format(source.format(), options);
     if options.shardspec.is_some() && format.container() != Container::ZarrV3 {
         let what = "--shards: only Zarr 3 stores have shards (-k nczarr3, -k zarr3)";
@@ -229,6 +249,27 @@ fn copy(
         [&options.vars, &options.groups].into_iter().flatten().any(|choice| !choice.keep_definitions);
     let missing = input.lost().filter(|_| !named_only).or(without_data);
     Ok(missing.map_or(Complete::All, Complete::Without))
+}
+
+/// Checks that no source of a virtual dataset lacks elements, which the copy has as fill values. Returns a warning.
+///
+/// # Errors
+/// That of a copy which must not have such fill values; those of the sources.
+fn check_sources(
+    input: &File,
+    vars: impl Iterator<Item = VarId>,
+    options: &Options,
+) -> Result<Option<String>, Stop> {
+    if options.missing_sources == MissingSources::Filled {
+        return Ok(None);
+    }
+    let Err(error) = input.check_sources(vars) else { return Ok(None) };
+    let place = format!("{}: {}", options.input.display(), says::once(&error));
+    match options.missing_sources {
+        _ if error.code != errno::NOENT => Err(Stop::Failed(error)),
+        MissingSources::Told => Ok(Some(format!("{place}; they are copied as fill values"))),
+        _ => Err(Stop::Said(format!("{place}; --fill-missing copies them as fill values"))),
+    }
 }
 
 /// Returns the inode number, the size and the modification time of a file. They are other ones after a write.

@@ -65,6 +65,8 @@ pub struct Options {
     pub verifies: bool,
     /// Whether the output may replace the input.
     pub in_place: bool,
+    /// What becomes of elements of virtual datasets whose sources are missing.
+    pub missing_sources: MissingSources,
     /// Whether to read the whole input into memory first.
     pub read_in_memory: bool,
     /// Whether to write the whole output from memory at the end.
@@ -83,6 +85,25 @@ impl Options {
     /// Whether anything was asked for that only netCDF-4 files have.
     pub fn wants_netcdf4(&self) -> bool {
         self.deflate.is_some_and(|level| level > 0) || self.shuffle || !self.chunkspecs.is_empty()
+    }
+}
+
+/// What becomes of elements of virtual datasets whose sources are missing: they have the fill value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingSources {
+    /// Copied, with a warning: `nccopy`.
+    #[default]
+    Told,
+    /// Not copied.
+    Refused,
+    /// Copied.
+    Filled,
+}
+
+impl MissingSources {
+    /// What commands of `ferrocdf` do, with the option `--fill-missing` or without it.
+    pub fn of_option(fill_missing: bool) -> MissingSources {
+        if fill_missing { MissingSources::Filled } else { MissingSources::Refused }
     }
 }
 

@@ -17,9 +17,10 @@ use std::thread::Builder;
 use ferrocdf::{Code, Container, Error, File, Location, OpenOptions, Result};
 
 use crate::input::location;
-use crate::nccopy::options::{DEFAULT_BUFFER, Options};
+use crate::nccopy::options::{DEFAULT_BUFFER, MissingSources, Options};
 use crate::nccopy::{Foreign, copy_told};
 use crate::progress::print_line;
+use crate::says;
 use crate::target::remove_on_signals;
 use crate::temporary;
 use plan::{ChunkWishes, plan};
@@ -55,6 +56,9 @@ pub struct RepackArgs {
     /// Compare each new file with the old one, before it takes its place.
     #[arg(long)]
     verify: bool,
+    /// Copy elements of virtual datasets whose source files are missing as fill values, instead of refusing the file.
+    #[arg(long)]
+    fill_missing: bool,
     /// Put each new file in the place of the old one, once the disk has it. All paths are inputs then. Files that hold more than a netCDF
     /// library writes, or whose folder takes no new file, are refused.
     #[arg(long)]
@@ -87,6 +91,7 @@ pub fn run(args: RepackArgs) -> u8 {
         metadata_first: args.cloud.is_some(),
         verifies: args.verify,
         in_place: args.in_place,
+        missing_sources: MissingSources::of_option(args.fill_missing),
     };
     let groups = by_file(jobs);
     let next = AtomicUsize::new(0);
@@ -115,6 +120,7 @@ struct RepackOptions {
     metadata_first: bool,
     verifies: bool,
     in_place: bool,
+    missing_sources: MissingSources,
 }
 
 /// Repacks one file. An error is the message that the tool prints.
@@ -131,6 +137,7 @@ fn repack(input: &Path, output: &Path, how: &RepackOptions, errors: &mut dyn Wri
         metadata_first: how.metadata_first,
         verifies: how.verifies,
         in_place: how.in_place,
+        missing_sources: how.missing_sources,
         buffer: DEFAULT_BUFFER,
         input: input.to_path_buf(),
         output: output.to_path_buf(),
@@ -183,7 +190,7 @@ fn more_than_netcdf(file: &File) -> Result<Option<String>> {
 const HDF5_SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
 
 fn told(error: Error) -> String {
-    format!("{PROGRAM}: {error}")
+    format!("{PROGRAM}: {}", says::sentence(&error))
 }
 
 /// The files of a command line.

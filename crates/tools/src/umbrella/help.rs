@@ -41,7 +41,8 @@ pub(super) fn join() -> &'static str {
     "Examples:
   ferrocdf join 2024.nc 2025.nc 2026.nc -o all.nc        along the unlimited dimension
   ferrocdf join --dimension time day-*.nc -o month.nc    along a dimension of any kind, which is unlimited in the new file
-  ferrocdf join --virtual day-*.nc -o month.nc           without copying elements: the new file refers to the others"
+  ferrocdf join --virtual day-*.nc -o month.nc           without copying elements: the new file refers to the others
+  ferrocdf join --convert-times day-*.nc -o month.nc     files of xarray, each with a reference date of its own"
 }
 
 /// What `ferrocdf dump` takes and `ncdump` does not.
@@ -50,7 +51,8 @@ const STRUCTURE: &str = "  [--structure] print the structures of an HDF5 file (s
 ";
 
 /// What `ferrocdf copy` takes and `nccopy` does not.
-const STRICT: &str = "  [--strict] refuse names and fill values that netCDF does not allow, instead of copying them as what it \
+const STRICT: &str = "  [--fill-missing] copy elements of virtual datasets whose source files are missing as fill values, instead of refusing
+  [--strict] refuse names and fill values that netCDF does not allow, instead of copying them as what it \
                       allows with a line on each and the name in the attribute _original_name
 ";
 

@@ -10,8 +10,8 @@ use clap::{Parser, Subcommand};
 use ferrocdf::OpenOptions;
 
 use crate::info::{self, Style};
-use crate::nccopy::Foreign;
-use crate::{join, nccopy, ncdump, ncgen, plugins, refs, repack, structure, zarr_conformance};
+use crate::nccopy::{Foreign, takes};
+use crate::{join, nccopy, ncdump, ncgen, plugins, refs, repack, says, structure, zarr_conformance};
 
 /// netCDF files: look, print, make, copy.
 #[derive(Parser)]
@@ -91,13 +91,6 @@ impl Rest {
     }
 }
 
-/// True if an option was among the words of a command line, from which it is taken out.
-fn takes(args: &mut Vec<OsString>, option: &str) -> bool {
-    let before = args.len();
-    args.retain(|word| word != option);
-    args.len() < before
-}
-
 /// Runs the command with the streams of this process and gives its exit code. `args` starts with the program's name.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(args) {
@@ -113,7 +106,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
             let style = if json { Style::Json } else { Style::Text };
             match info::run(&file, style, info::InfoParts { requests, layout }, &opening) {
                 Ok(()) => 0,
-                Err(error) => failed("info", error),
+                Err(error) => failed("info", says::sentence(&error)),
             }
         }
         FerrocdfCommand::Dump(mut rest) => {
@@ -138,7 +131,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
             let opening = OpenOptions::default().hdf_eos(hdf_eos).hdf4_all(hdf4_all);
             nccopy::main_with(foreign, &opening, rest.under("ferrocdf copy"))
         }
-        FerrocdfCommand::Refs(options) => refs::run(&options).unwrap_or_else(|error| failed("refs", error)),
+        FerrocdfCommand::Refs(options) => {
+            refs::run(&options).unwrap_or_else(|error| failed("refs", says::sentence(&error)))
+        }
         FerrocdfCommand::Join(args) => join::run(&args),
         FerrocdfCommand::Repack(args) => repack::run(args),
         FerrocdfCommand::ZarrConformance { array_path } => {

@@ -190,7 +190,7 @@ pub(super) fn decode(at: Address, bytes: &[u8], sizes: Sizes) -> Result<Vec<Mapp
     Ok(mappings)
 }
 
-/// A box of a virtual dataset, whose elements are all those of another dataset, of the shape of the box.
+/// A box of a virtual dataset, whose elements are the first ones of another dataset in each dimension. The other dataset may be larger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualBox {
     /// The name of the file that has the other dataset. A relative path begins in the folder of the file of the virtual dataset.
@@ -212,14 +212,19 @@ pub(crate) fn encode(boxes: &[VirtualBox], sizes: Sizes) -> Result<Vec<u8>> {
         if file.contains(&0) || path.contains(&0) {
             return Err(bad(format!("{WHAT}: a name with a zero byte")));
         }
-        let dims = start.iter().zip(count);
-        let dims = dims.map(|(&start, &block)| HyperslabDim { start, stride: block.max(1), count: 1, block });
+        let selection = |starts: &mut dyn Iterator<Item = u64>| {
+            let dims = starts.zip(count);
+            let dim =
+                |(start, &block): (u64, &u64)| HyperslabDim { start, stride: block.max(1), count: 1, block };
+            StoredSelection::new(SpaceSelection::Regular(dims.map(dim).collect()))
+        };
         Ok(StoredMapping {
             flags: 0,
             file: StoredName::Own(literal(file)),
             path: StoredName::Own(literal(path)),
-            source: StoredSelection::new(SpaceSelection::All),
-            virtual_selection: StoredSelection::new(SpaceSelection::Regular(dims.collect())),
+            // Not all elements: a source that grows stays readable.
+            source: selection(&mut std::iter::repeat(0)),
+            virtual_selection: selection(&mut start.iter().copied()),
         })
     };
     let list = boxes.iter().map(mapping).collect::<Result<_>>()?;
@@ -253,10 +258,13 @@ mod tests {
         assert_eq!(read.len(), boxes.len());
         for (mapping, wanted) in read.iter().zip(&boxes) {
             assert_eq!((&*mapping.file(7), &*mapping.path(7)), (&wanted.file[..], &wanted.path[..]));
-            assert_eq!(mapping.there, SpaceSelection::All);
-            let SpaceSelection::Regular(dims) = &mapping.here else { panic!("{:?}", mapping.here) };
-            let found: Vec<_> = dims.iter().map(|dim| (dim.start, dim.count * dim.block)).collect();
-            assert_eq!(found, wanted.start.iter().copied().zip(wanted.count.clone()).collect::<Vec<_>>());
+            let found = |selection: &SpaceSelection| -> Vec<(u64, u64)> {
+                let SpaceSelection::Regular(dims) = selection else { panic!("{selection:?}") };
+                dims.iter().map(|dim| (dim.start, dim.count * dim.block)).collect()
+            };
+            let lens = || wanted.count.iter().copied();
+            assert_eq!(found(&mapping.here), wanted.start.iter().copied().zip(lens()).collect::<Vec<_>>());
+            assert_eq!(found(&mapping.there), lens().map(|len| (0, len)).collect::<Vec<_>>());
         }
         assert!(encode(&[one("a\0b", &[0], &[1])], sizes).is_err());
         let mut changed = bytes.clone();

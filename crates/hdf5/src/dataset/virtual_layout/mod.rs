@@ -9,6 +9,7 @@
 
 mod align;
 pub(crate) mod mapping;
+mod missing;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -27,6 +28,7 @@ use crate::wire::bad;
 use crate::{Address, File};
 use align::{Dim, Pair, Product, align, products};
 use mapping::Mapping;
+pub use missing::{Lack, MissingSource};
 
 /// Virtual datasets may be sources of others, this deep.
 const DEPTH: usize = 32;
@@ -134,8 +136,7 @@ impl Sources {
         if let Some(known) = held().get(&key) {
             return Ok(known.clone());
         }
-        let place = || format!("source \"{}\" in \"{}\"", path.escape_ascii(), file.escape_ascii());
-        let found = self.find(file, path).at(place)?;
+        let found = self.find(file, path).at(|| source_name(file, path))?;
         Ok(held().entry(key).or_insert(found).clone())
     }
 
@@ -294,8 +295,9 @@ impl Virtual {
         };
         match (mapping.here.unlimited(), mapping.there.unlimited()) {
             (None, None) => {
-                let Some(there) = self.there(mapping, 0)? else { return Ok(()) };
-                add(0, &products(&mapping.here, shape)?, &there)
+                let here = products(&mapping.here, shape)?;
+                let Some(there) = self.there(mapping, 0, &here)? else { return Ok(()) };
+                add(0, &here, &there)
             }
             (Some(here), Some(there)) => {
                 let slices = self.slices(mapping)?;
@@ -304,13 +306,14 @@ impl Virtual {
             (Some(dim), None) => {
                 let SpaceSelection::Regular(dims) = &mapping.here else { return Ok(()) };
                 for number in 0..self.numbered(mapping)? {
-                    let Some(there) = self.there(mapping, number)? else { break };
                     let mut dims = dims.clone();
                     let start = number.checked_mul(dims[dim].stride);
                     let start = start.and_then(|start| start.checked_add(dims[dim].start));
                     dims[dim].start = start.ok_or_else(|| bad("a mapping beyond index 2^64"))?;
                     dims[dim].count = 1;
-                    add(number, &products(&SpaceSelection::Regular(dims), shape)?, &there)?;
+                    let here = products(&SpaceSelection::Regular(dims), shape)?;
+                    let Some(there) = self.there(mapping, number, &here)? else { break };
+                    add(number, &here, &there)?;
                 }
                 Ok(())
             }
@@ -318,18 +321,46 @@ impl Virtual {
         }
     }
 
-    /// The selection of the source of this number; `None` if the source must be known for it and is not there.
-    fn there(&self, mapping: &Mapping, number: u64) -> Result<Option<Vec<Product>>> {
+    /// The selection of the source of this number that belongs to these products; `None` if the source must be known for it and is not there.
+    fn there(&self, mapping: &Mapping, number: u64, here: &[Product]) -> Result<Option<Vec<Product>>> {
         let shape = match mapping.there.rank() {
             Some(rank) => vec![0; rank],
             None if mapping.there == SpaceSelection::None => Vec::new(),
-            None => match self.sources.open(&mapping.file(number), &mapping.path(number))? {
-                Some(source) => source.shape()?,
-                None => return Ok(None),
-            },
+            None => {
+                let (file, path) = (mapping.file(number), mapping.path(number));
+                let Some(source) = self.sources.open(&file, &path)? else { return Ok(None) };
+                first_rows(&source.shape()?, here).at(|| source_name(&file, &path))?
+            }
         };
         products(&mapping.there, &shape).map(Some)
     }
+}
+
+fn source_name(file: &[u8], path: &[u8]) -> String {
+    format!("source \"{}\" in \"{}\"", path.escape_ascii(), file.escape_ascii())
+}
+
+/// The shape of a source of which all elements were taken: that of its first rows if rows were added since, as the reference reads it.
+///
+/// # Errors
+/// `EHDFERR` for a source of another shape, of which the reference reads elements of other rows, or none.
+fn first_rows(shape: &[u64], here: &[Product]) -> Result<Vec<u64>> {
+    let [box_here] = here else { return Ok(shape.to_vec()) };
+    let wide = |lens: &[u64]| lens.iter().copied().filter(|&len| len != 1).collect::<Vec<u64>>();
+    let wanted: Vec<u64> = box_here.iter().map(|dim| dim.len).collect();
+    let count = |lens: &[u64]| lens.iter().try_fold(1u64, |count, &len| count.checked_mul(len));
+    let Some((_, row)) = shape.split_first().filter(|_| count(shape) != count(&wanted)) else {
+        return Ok(shape.to_vec());
+    };
+    let rows = count(&wanted).zip(count(row)).and_then(|(count, row)| count.checked_div(row)).unwrap_or(0);
+    let taken: Vec<u64> = [rows].into_iter().chain(row.iter().copied()).collect();
+    if rows <= shape[0] && wide(&taken) == wide(&wanted) {
+        return Ok(taken);
+    }
+    Err(bad(format!(
+        "its shape is {shape:?}, and the virtual dataset takes all elements of one of shape {wanted:?}: the file was changed since; make the \
+         virtual dataset anew"
+    )))
 }
 
 /// The first `len` indices of the dimension without limit, and all of the others.
@@ -419,5 +450,34 @@ impl SourceOf {
             return Err(Error::new(Code::EBADTYPE, "its elements point to what is in its own file"));
         }
         dataset.raw()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn source_that_grew_along_its_first_dimension_is_read_as_it_was() {
+        let taken = |shape: &[u64], here: &[u64]| {
+            let here = here.iter().map(|&len| Dim::run(7, len)).collect();
+            first_rows(shape, &[here])
+        };
+        assert_eq!(taken(&[3, 2], &[3, 2]), Ok(vec![3, 2]));
+        assert_eq!(taken(&[5, 2], &[3, 2]), Ok(vec![3, 2]));
+        assert_eq!(taken(&[5, 2], &[1, 3, 2]), Ok(vec![3, 2]));
+        assert_eq!(taken(&[5, 2], &[2]), Ok(vec![1, 2]));
+        for (shape, here) in [
+            (&[2, 2][..], &[3, 2][..]),
+            (&[3, 3][..], &[3, 2][..]),
+            (&[5, 2][..], &[6][..]),
+            (&[0, 2][..], &[3, 2][..]),
+        ] {
+            let error = taken(shape, here).unwrap_err();
+            assert!(
+                error.what.contains(&format!("{shape:?}")) && error.what.contains(&format!("{here:?}")),
+                "{error}"
+            );
+        }
     }
 }
