@@ -79,7 +79,7 @@ fn join(args: &JoinArgs) -> Result<()> {
     let sizes: Vec<u64> = args.inputs.iter().map(|input| size(input)).collect();
     let mut progress = Progress::new("joining", sizes.iter().sum());
     let mut left = sizes.iter();
-    let mut tell = |event: JoinEvent<'_>| match event {
+    let mut report = |event: JoinEvent<'_>| match event {
         JoinEvent::Warning(warning) => print_line(&format!("{PROGRAM}: warning: {warning}")),
         _ => progress.add(left.next().copied().unwrap_or_default()),
     };
@@ -92,9 +92,9 @@ fn join(args: &JoinArgs) -> Result<()> {
     };
     let done = if args.r#virtual {
         let path = resolve_links(&output).unwrap_or_else(|| output.clone());
-        join_virtual(&inputs, &file, folder_of(&path), &options, &mut tell)
+        join_virtual(&inputs, &file, folder_of(&path), &options, &mut report)
     } else {
-        ferrocdf::join::join(&inputs, &file, &options, &mut tell)
+        ferrocdf::join::join(&inputs, &file, &options, &mut report)
     };
     target.named(done.and_then(|()| file.close()))?;
     drop(progress);

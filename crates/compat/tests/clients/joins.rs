@@ -1,5 +1,6 @@
 //! Joined files: netCDF-C, HDF5 and xarray read the values of the files one behind the other, and NCO joins them to the same.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use ferrocdf::Container;
@@ -19,13 +20,16 @@ fn join(args: &[String]) {
     assert_eq!(ferrocdf_tools::umbrella::main(words.map(Into::into)), 0, "{args:?}");
 }
 
+/// Returns the path to a file in a folder.
+fn path_in(folder: &Path, words: &[&str]) -> String {
+    let path = words.iter().fold(folder.to_path_buf(), |path, word| path.join(word));
+    path.to_str().expect("UTF-8").to_string()
+}
+
 #[test]
 fn joined_files_are_read_by_others_as_those_that_they_were_made_of() {
     let place = tempfile::tempdir().unwrap();
-    let path = |words: &[&str]| {
-        let path = words.iter().fold(place.path().to_path_buf(), |path, word| path.join(word));
-        path.to_str().expect("UTF-8").to_string()
-    };
+    let path = |words: &[&str]| path_in(place.path(), words);
     let (mut made, mut checks) = (vec![], vec![]);
     let numbers: Vec<String> = (0..10).map(|number| number.to_string()).collect();
     for number in &numbers {
@@ -67,10 +71,7 @@ fn joined_files_are_read_by_others_as_those_that_they_were_made_of() {
 #[test]
 fn times_of_files_of_xarray_are_converted_to_those_of_the_first_file() {
     let place = tempfile::tempdir().unwrap();
-    let path = |words: &[&str]| {
-        let path = words.iter().fold(place.path().to_path_buf(), |path, word| path.join(word));
-        path.to_str().expect("UTF-8").to_string()
-    };
+    let path = |words: &[&str]| path_in(place.path(), words);
     let calendars = ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"];
     let mut made = vec![];
     for calendar in calendars {

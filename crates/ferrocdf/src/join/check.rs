@@ -126,9 +126,8 @@ pub(crate) fn compare_variable(
     if !is_same_type((&model, ty), (&theirs, their_ty)) {
         let (name, their_name) = (model.type_name(ty), theirs.type_name(their_ty));
         if name == their_name {
-            let members = [members((&theirs, their_ty)), members((&model, ty))];
-            let [their_members, members] = members;
-            return differs(&format!("the definition of its type {name}"), their_members, members, "");
+            let [ours, theirs] = [(&*model, ty), (&*theirs, their_ty)].map(members);
+            return differs(&format!("the definition of its type {name}"), theirs, ours, "");
         }
         return differs("type", their_name, name, "");
     }

@@ -13,6 +13,7 @@ use super::check::{JoinedDataset, refused};
 use super::coordinates::parent_of_bounds;
 use crate::FileMut;
 use crate::copy::without_variables;
+use crate::nc4::complete_chunks;
 
 /// An attribute with the least and the greatest number of a variable, which are others in the joined file.
 const ACTUAL_RANGE: &str = "actual_range";
@@ -99,15 +100,12 @@ fn add_history(target: &mut Model, line: &str) -> Result<()> {
     target.put_attr(group, HISTORY, value)
 }
 
-/// Bytes of a chunk of a coordinate that grows, as netCDF-C chooses them.
-const COORDINATE_CHUNK: u64 = 4096;
-
 /// Returns the chunks of bounds of a joined coordinate: as long as the coordinate's. Others would have one step each.
 fn chunks_of_bounds(source: &Model, var: VarId, along: Option<usize>) -> Option<Chunking> {
     let parent = parent_of_bounds(source, var).filter(|_| along == Some(0))?;
     let len = match &source.var(parent).storage.chunking {
         Some(Chunking::Chunked(shape)) => shape.first().copied()?,
-        _ => COORDINATE_CHUNK / source.size_of(source.var(var).ty).max(1) as u64,
+        _ => complete_chunks(&[], &[(0, true)], source.size_of(source.var(var).ty) as u64)[0],
     };
     Some(Chunking::Chunked(vec![len.max(1), 2]))
 }

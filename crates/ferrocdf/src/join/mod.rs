@@ -46,7 +46,7 @@ pub struct JoinOptions {
     pub history: Option<String>,
 }
 
-/// What a function that joins datasets tells while it works.
+/// A report of a function that joins datasets, made while it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinEvent<'a> {
@@ -92,7 +92,7 @@ pub fn join(
     inputs: &[Location],
     to: &FileMut,
     options: &JoinOptions,
-    tell: &mut dyn FnMut(JoinEvent<'_>),
+    report: &mut dyn FnMut(JoinEvent<'_>),
 ) -> Result<()> {
     let Some((first, others)) = inputs.split_first() else { return Err(refused("no dataset is given")) };
     let first = JoinedDataset::open(first, &OpenOptions::default().all_attributes(true))?;
@@ -103,26 +103,26 @@ pub fn join(
     define(to, target)?;
     let pairs: Vec<Pair> = variables.iter().map(|variable| (variable.var, variable.var)).collect();
     copy_data(&first.file, to, &pairs, BUDGET, &mut |_| {})?;
-    let mut joined = JoinState::new(&first, &variables, options)?;
+    let mut joined = JoinState::new(&first, &variables, options);
     for (&dim, &end) in &joined.ends {
         to.grow_dimension(dim, end)?;
     }
-    joined.check_order(&first, joined.parts_of_first(), tell)?;
-    tell(JoinEvent::Joined);
+    joined.check_order(&first, joined.parts_of_first(), report)?;
+    report(JoinEvent::Joined);
     for other in others {
         let other = JoinedDataset::open(other, &OpenOptions::default())?;
         let parts = joined.check_member(&other)?;
         if !options.fill_missing {
             parts.iter().try_for_each(|part| other.check_sources(part.pair.0))?;
         }
-        joined.check_order(&other, parts.iter().copied(), tell)?;
+        joined.check_order(&other, parts.iter().copied(), report)?;
         let (converted, copied): (Vec<JoinedPart>, Vec<JoinedPart>) =
             parts.into_iter().partition(|part| part.conversion.is_some());
         let copied: Vec<(Pair, Shift)> = copied.iter().map(|part| (part.pair, part.shift)).collect();
         copy_shifted(&other.file, to, &copied, BUDGET, &mut |_| {})?;
         converted.iter().try_for_each(|part| copy_converted(&other, to, part))?;
         joined.ends.iter().try_for_each(|(&dim, &end)| to.grow_dimension(dim, end))?;
-        tell(JoinEvent::Joined);
+        report(JoinEvent::Joined);
     }
     Ok(())
 }
@@ -155,7 +155,7 @@ impl<'a> JoinState<'a> {
         first: &'a JoinedDataset,
         variables: &'a [JoinedVariable],
         options: &'a JoinOptions,
-    ) -> Result<JoinState<'a>> {
+    ) -> JoinState<'a> {
         let model = first.file.model();
         let dims =
             variables.iter().filter_map(|variable| Some(model.var(variable.var).dims[variable.along?]));
@@ -164,7 +164,7 @@ impl<'a> JoinState<'a> {
             variables.iter().filter(|variable| variable.along.is_some()).map(|variable| variable.var);
         let coordinates = joined.filter(|&var| is_coordinate(&model, var));
         let orders = coordinates.map(|var| (var, CoordinateOrder::default())).collect();
-        Ok(JoinState { first, variables, options, ends, orders })
+        JoinState { first, variables, options, ends, orders }
     }
 
     /// Returns the joined variables of the first dataset.
@@ -174,18 +174,18 @@ impl<'a> JoinState<'a> {
         })
     }
 
-    /// Tells if coordinates do not go on in their order in another dataset, once each.
+    /// Reports coordinates that do not continue in their order in another dataset, each at most once.
     fn check_order(
         &mut self,
         member: &JoinedDataset,
         parts: impl Iterator<Item = JoinedPart>,
-        tell: &mut dyn FnMut(JoinEvent<'_>),
+        report: &mut dyn FnMut(JoinEvent<'_>),
     ) -> Result<()> {
         for part in parts {
             let Some(order) = self.orders.get_mut(&part.pair.1) else { continue };
             let convert = |values| convert(member, &part, values);
             if let Some(warning) = order.add((member, part.pair.0), &convert)? {
-                tell(JoinEvent::Warning(&warning));
+                report(JoinEvent::Warning(&warning));
                 self.orders.remove(&part.pair.1);
             }
         }

@@ -15,14 +15,14 @@ pub(super) struct CoordinateOrder {
     /// Name of the file that has the last value.
     file: String,
     direction: Option<Ordering>,
-    is_broken: bool,
 }
 
 /// Values of a coordinate that are read at a time.
 const READ: u64 = 1 << 20;
 
 impl CoordinateOrder {
-    /// Adds the values of another file. `convert` makes them those of the joined file. Returns a warning for the first value that is out of order.
+    /// Adds the values of another file. `convert` makes them those of the joined file. Returns a warning for the first value that is out of order;
+    /// no more can be added then.
     pub(super) fn add(
         &mut self,
         (member, var): (&JoinedDataset, VarId),
@@ -31,17 +31,19 @@ impl CoordinateOrder {
         let model = member.file.model();
         let len = model.shape(var).first().copied().unwrap_or(0);
         let mut at = 0;
-        while at < len && !self.is_broken {
+        let mut is_first = true;
+        while at < len {
             let count = READ.min(len - at);
             let values = convert(member.file.read_values(var, &[at], &[count])?)?;
             // Text has no order.
             let Some(list) = numbers(&values) else { return Ok(None) };
             for number in list {
                 if let Some(before) = self.last.filter(|_| !self.follows(number)) {
-                    self.is_broken = true;
                     let (path, (before, _), (number, _)) = (model.var_path(var), before, number);
-                    let of =
-                        if self.file == member.name { String::new() } else { format!(" of {}", self.file) };
+                    let of = match is_first && self.file != member.name {
+                        true => format!(" of {}", self.file),
+                        false => String::new(),
+                    };
                     return Ok(Some(format!(
                         "{}: {path} has {number} behind {before}{of}: the joined coordinate is not monotonic; the files may overlap, or not be \
                          in their order",
@@ -49,9 +51,12 @@ impl CoordinateOrder {
                     )));
                 }
                 self.last = Some(number);
-                self.file.clone_from(&member.name);
+                is_first = false;
             }
             at += count;
+        }
+        if !is_first {
+            self.file.clone_from(&member.name);
         }
         Ok(None)
     }

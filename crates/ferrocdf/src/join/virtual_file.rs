@@ -50,7 +50,7 @@ pub fn join_virtual(
     to: &FileMut,
     folder: &Path,
     options: &JoinOptions,
-    tell: &mut dyn FnMut(JoinEvent<'_>),
+    report: &mut dyn FnMut(JoinEvent<'_>),
 ) -> Result<()> {
     let Some((first_input, others)) = inputs.split_first() else {
         return Err(refused("no dataset is given"));
@@ -62,7 +62,7 @@ pub fn join_virtual(
         return Err(refused(what));
     }
     let (mut target, variables) = plan(&first, to.format(), options)?;
-    let mut joined = JoinState::new(&first, &variables, options)?;
+    let mut joined = JoinState::new(&first, &variables, options);
     let parts: Vec<JoinedPart> = joined.parts_of_first().collect();
     let source = first.file.model();
     let mut virtual_variables: Vec<VirtualVariable> =
@@ -71,16 +71,16 @@ pub fn join_virtual(
         let copied = variables.iter().filter(|variable| variable.along.is_none());
         copied.map(|variable| variable.var).try_for_each(|var| first.check_sources(var))?;
     }
-    joined.check_order(&first, parts.iter().copied(), tell)?;
+    joined.check_order(&first, parts.iter().copied(), report)?;
     add(&mut virtual_variables, &first, &relative_to(folder, first_input)?, &parts)?;
-    tell(JoinEvent::Joined);
+    report(JoinEvent::Joined);
     for input in others {
         let other = JoinedDataset::open(input, &OpenOptions::default())?;
         check_kind(&other)?;
         let parts = joined.check_member(&other)?;
-        joined.check_order(&other, parts.iter().copied(), tell)?;
+        joined.check_order(&other, parts.iter().copied(), report)?;
         add(&mut virtual_variables, &other, &relative_to(folder, input)?, &parts)?;
-        tell(JoinEvent::Joined);
+        report(JoinEvent::Joined);
     }
     for (&dim, &end) in &joined.ends {
         if end == 0 {

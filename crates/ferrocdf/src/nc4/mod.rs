@@ -35,6 +35,7 @@ use crate::driver::{
     DataSources, Driver, Inspect, LocatedArray, MissingSource, Shapeless, Skipped, StoredExtents, StoredSize,
 };
 use attributes::Owners;
+pub(crate) use chunks::complete_chunks;
 pub use chunks::fits as chunk_fits;
 use dims::DimOrigin;
 use ferrocdf_hdf5::messages::Datatype;

@@ -14,6 +14,7 @@ mod shardspec;
 mod verify;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -92,7 +93,7 @@ pub fn run_with(
 ) -> u8 {
     let mut args: Vec<OsString> = args.into_iter().collect();
     let missing_sources = match foreign {
-        Foreign::Refused => MissingSources::Told,
+        Foreign::Refused => MissingSources::Warned,
         Foreign::Mapped | Foreign::Strict => MissingSources::of_option(takes(&mut args, "--fill-missing")),
     };
     let done = match options::parse(args) {
@@ -165,9 +166,9 @@ fn copy(
     let mut wanted = schema::wanted(&source, options)?;
     let without_data = wanted.leave_out_unreadable(&input.file, options)?;
     let copied = source.var_ids().filter(|var| wanted.vars.contains(var));
-    if let Some(warning) = check_sources(&input.file, copied, options)? {
-        // There is nowhere to tell that this failed.
-        let _ = writeln!(errors, "{program}: warning: {warning}");
+    let missing_sources = check_sources(&input.file, copied, options)?;
+    if let Some(warning) = missing_sources {
+        print(errors, program, &format_args!("warning: {warning}"));
     }
     let format = output_format(source.format(), options);
     if options.shardspec.is_some() && format.container() != Container::ZarrV3 {
@@ -235,8 +236,7 @@ fn copy(
     for told in
         strangers.chain(skipped).chain(rounded).chain(dropped).chain(unsharded).chain(mapped).chain(unread)
     {
-        // There is nowhere to tell that this failed.
-        let _ = writeln!(errors, "{program}: {told}");
+        print(errors, program, &told);
     }
     target.named(write(&input, &source, &target, options, &wanted, &how))?;
     if options.verifies {
@@ -249,6 +249,11 @@ fn copy(
         [&options.vars, &options.groups].into_iter().flatten().any(|choice| !choice.keep_definitions);
     let missing = input.lost().filter(|_| !named_only).or(without_data);
     Ok(missing.map_or(Complete::All, Complete::Without))
+}
+
+/// Prints a line. The copy goes on where it cannot be printed.
+fn print(errors: &mut dyn Write, program: &str, line: &dyn Display) {
+    let _ = writeln!(errors, "{program}: {line}");
 }
 
 /// Checks that no source of a virtual dataset lacks elements, which the copy has as fill values. Returns a warning.
@@ -267,7 +272,7 @@ fn check_sources(
     let place = format!("{}: {}", options.input.display(), says::once(&error));
     match options.missing_sources {
         _ if error.code != errno::NOENT => Err(Stop::Failed(error)),
-        MissingSources::Told => Ok(Some(format!("{place}; they are copied as fill values"))),
+        MissingSources::Warned => Ok(Some(format!("{place}; they are copied as fill values"))),
         _ => Err(Stop::Said(format!("{place}; --fill-missing copies them as fill values"))),
     }
 }

@@ -93,7 +93,7 @@ impl Options {
 pub enum MissingSources {
     /// Copied, with a warning: `nccopy`.
     #[default]
-    Told,
+    Warned,
     /// Not copied.
     Refused,
     /// Copied.
