@@ -35,6 +35,8 @@ pub struct OpenOptions {
     pub resolver: Option<Arc<dyn Resolver>>,
     /// The filters that its datasets can use; the built-in ones by default.
     pub codecs: Codecs,
+    /// The same bytes, for elements of chunked and contiguous datasets: where the blob that the file is opened from keeps metadata.
+    pub elements: Option<Arc<dyn Blob>>,
 }
 
 /// An open HDF5 file. Cheap to clone, and of use to many threads at once.
@@ -48,8 +50,8 @@ pub struct File {
 struct Parts {
     /// The bytes as they are.
     blob: Arc<dyn Blob>,
-    /// The same, as they are read: in rounds where they are slow. A metadata cache image may lie over them in `source`.
-    without_image: Arc<dyn Blob>,
+    /// The same, as elements are read: in rounds where they are slow, without the metadata cache image.
+    elements: Arc<dyn Blob>,
     /// The change token of the bytes before they were read.
     seen: Option<ChangeToken>,
     source: Source,
@@ -74,7 +76,7 @@ impl fmt::Debug for File {
 }
 
 impl Parts {
-    fn open(blob: Arc<dyn Blob>, codecs: Codecs) -> Result<Parts> {
+    fn open(blob: Arc<dyn Blob>, elements: Option<Arc<dyn Blob>>, codecs: Codecs) -> Result<Parts> {
         let seen = blob.change_token();
         if seen.is_some() && blob.cost().is_near() {
             // What was read ahead may be older than the change. The token of a blob far away is that of its last answer.
@@ -85,7 +87,7 @@ impl Parts {
             true => blob.clone(),
             false => Arc::new(InRounds::new(blob.clone())),
         };
-        let without_image = metadata.clone();
+        let elements = elements.unwrap_or_else(|| metadata.clone());
         let mut source = Source { blob: metadata, base: superblock.base, sizes: superblock.sizes, codecs };
         if let Some(at) = superblock.driver {
             let mut block = DriverBlock::default();
@@ -113,7 +115,7 @@ impl Parts {
                 shared = Some(SharedMessages::read(&source, &table.body)?);
             }
         }
-        Ok(Parts { blob, without_image, seen, source, superblock, shared, heap: GlobalHeap::default() })
+        Ok(Parts { blob, elements, seen, source, superblock, shared, heap: GlobalHeap::default() })
     }
 }
 
@@ -129,8 +131,8 @@ impl File {
 
     /// Opens a file.
     pub fn open_with(blob: Arc<dyn Blob>, options: OpenOptions) -> Result<File> {
-        let OpenOptions { resolver, codecs } = options;
-        let parts = Arc::new(Parts::open(blob, codecs.clone())?);
+        let OpenOptions { resolver, codecs, elements } = options;
+        let parts = Arc::new(Parts::open(blob, elements, codecs.clone())?);
         Ok(File { parts, family: Arc::new(Family { resolver, codecs, ..Family::default() }) })
     }
 
@@ -139,12 +141,13 @@ impl File {
     /// # Errors
     /// Those of opening it, perhaps half-way through a change.
     pub(crate) fn changed(&self) -> Result<Option<File>> {
-        let Parts { blob, seen, .. } = &*self.parts;
+        let Parts { blob, elements, seen, .. } = &*self.parts;
         if !is_stale(seen.as_ref(), blob) {
             return Ok(None);
         }
         blob.forget();
-        let parts = Arc::new(Parts::open(blob.clone(), self.family.codecs.clone())?);
+        let parts = Parts::open(blob.clone(), Some(elements.clone()), self.family.codecs.clone());
+        let parts = Arc::new(parts?);
         Ok(Some(File { parts, family: self.family.clone() }))
     }
 
@@ -163,9 +166,10 @@ impl File {
         &self.parts.source
     }
 
-    /// Its bytes without the metadata cache image, which has nothing of chunks.
-    pub(crate) fn without_image(&self) -> &Arc<dyn Blob> {
-        &self.parts.without_image
+    /// Its bytes as elements are read from them: without the metadata cache image, which has nothing of elements, and may be one of a
+    /// commit that is long over by then.
+    pub fn elements(&self) -> &Arc<dyn Blob> {
+        &self.parts.elements
     }
 
     /// What its superblock says.
@@ -193,7 +197,7 @@ impl File {
             return Ok(Some(File { parts, family }));
         }
         let Some(blob) = self.neighbour_blob(name)? else { return Ok(None) };
-        let parts = Parts::open(blob, self.family.codecs.clone())
+        let parts = Parts::open(blob, None, self.family.codecs.clone())
             .map_err(|error| error.at(format_args!("file {key:?}")))?;
         let parts = lock(&family.files).entry(key).or_insert(Arc::new(parts)).clone();
         Ok(Some(File { parts, family }))

@@ -7,6 +7,8 @@ pub struct Cost {
     pub latency: Latency,
     /// Bytes between two ranges that are cheaper to read along than to ask for the second range alone.
     pub gap: u64,
+    /// True if chunks with such a gap between them are read together. False if metadata lies there, which is read by itself.
+    pub joins_chunks: bool,
     /// Bytes to read at once if requests for small ranges near each other are to be expected.
     pub window: usize,
     /// Requests that are worth having in flight at once.
@@ -26,15 +28,17 @@ pub enum Latency {
 
 impl Cost {
     /// The cost of bytes in memory: 1 KiB is copied along in the some 50 ns of one more request.
-    pub const MEMORY: Cost = Cost { latency: Latency::Memory, gap: 1 << 10, window: 0, in_flight: 1 };
+    pub const MEMORY: Cost =
+        Cost { latency: Latency::Memory, gap: 1 << 10, joins_chunks: true, window: 0, in_flight: 1 };
 
     /// The cost of a local file: 12 KiB of cached bytes are read along in the 0.6 us of one more `pread` (at 20 GB/s).
-    pub const LOCAL: Cost = Cost { latency: Latency::Local, gap: 12 << 10, window: 64 << 10, in_flight: 1 };
+    pub const LOCAL: Cost =
+        Cost { latency: Latency::Local, gap: 12 << 10, joins_chunks: true, window: 64 << 10, in_flight: 1 };
 
     /// The cost of a bucket or web server some 50 ms away, at some 50 MB/s a connection: a gap of half a megabyte is read
     /// in a fifth of the time that a request takes.
     pub const REMOTE: Cost =
-        Cost { latency: Latency::Remote, gap: 512 << 10, window: 1 << 20, in_flight: 32 };
+        Cost { latency: Latency::Remote, gap: 512 << 10, joins_chunks: true, window: 1 << 20, in_flight: 32 };
 
     /// True if a request costs microseconds at most, so that several threads may read here and there, each request for itself,
     /// instead of one thread in the order of the bytes.

@@ -14,6 +14,7 @@ mod cost;
 mod durable;
 mod file;
 mod forward;
+mod kept;
 mod known_size;
 mod memory;
 mod objects;
@@ -41,6 +42,7 @@ pub use buffer::{Buffer, meeting_point, reads_slowly, writes_slowly};
 pub use cost::{Cost, Latency};
 pub use durable::Durable;
 pub use file::FileBlob;
+pub use kept::MetadataViews;
 pub use memory::{BorrowedBlob, MemoryBlob};
 pub use objects::{
     ByteRange, DirectoryStore, Expected, Fetched, FileDraft, Filled, GetInto, Listing, MemoryStore,

@@ -22,6 +22,7 @@ pub(super) struct Fetch {
 /// each chunk, ascending, or `None` if it needs none. Each request serves chunks that follow each other.
 pub(super) fn coalesce(ranges: impl Iterator<Item = Option<(u64, u64)>>, cost: &Cost) -> Vec<Fetch> {
     let mut fetches: Vec<Fetch> = Vec::new();
+    let gap = if cost.joins_chunks { cost.gap } else { 0 };
     for range in ranges {
         let last = fetches.last_mut();
         match range {
@@ -34,7 +35,7 @@ pub(super) fn coalesce(ranges: impl Iterator<Item = Option<(u64, u64)>>, cost: &
                 let joins = |old: &Range<u64>| {
                     !old.is_empty()
                         && at >= old.end
-                        && at - old.end <= cost.gap
+                        && at - old.end <= gap
                         && end - old.start <= largest(cost)
                 };
                 match last {
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
     use crate::requests::MERGED_BYTES;
 
-    const COST: Cost = Cost { latency: Latency::Local, gap: 10, window: 0, in_flight: 1 };
+    const COST: Cost = Cost { latency: Latency::Local, gap: 10, joins_chunks: true, window: 0, in_flight: 1 };
 
     fn plan(ranges: &[Option<(u64, u64)>]) -> Vec<(Range<u64>, usize)> {
         let fetches = coalesce(ranges.iter().copied(), &COST);
@@ -68,6 +69,14 @@ mod tests {
     fn ranges_join_across_gaps_up_to_the_one_of_the_source() {
         assert_eq!(plan(&[Some((0, 5)), Some((5, 5)), Some((20, 5))]), [(0..25, 3)]);
         assert_eq!(plan(&[Some((0, 5)), Some((16, 5))]), [(0..5, 1), (16..21, 1)]);
+    }
+
+    #[test]
+    fn chunks_that_touch_join_where_metadata_lies_in_gaps() {
+        let cost = Cost { joins_chunks: false, ..COST };
+        let fetches = coalesce([Some((0, 5)), Some((5, 5)), Some((11, 5))].into_iter(), &cost);
+        let ranges: Vec<_> = fetches.into_iter().map(|fetch| (fetch.range, fetch.chunks)).collect();
+        assert_eq!(ranges, [(0..10, 2), (11..16, 1)]);
     }
 
     #[test]

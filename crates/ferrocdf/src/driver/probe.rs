@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use ferrocdf_bytes::Result;
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_model::{Container, Format, Model};
-use ferrocdf_store::{Blob, BlobMut};
+use ferrocdf_store::{Blob, BlobMut, MetadataViews};
 
 use super::{Driver, WriteDriver};
 use crate::location::Location;
@@ -65,6 +65,9 @@ pub struct Context<'a> {
     /// The location beside which the files are that the dataset refers to: `location`, or, for bytes in memory, the one that
     /// [`OpenOptions::beside`](crate::OpenOptions) says.
     pub beside: &'a Location,
+    /// The bytes for a driver that reads metadata as many small structures: of a local file whose attributes are all going to be read,
+    /// and that is not shared with writers.
+    pub views: Option<MetadataViews>,
     /// Opens the files that the dataset refers to; `None` if there are none around it.
     pub resolver: Option<Arc<dyn Resolver>>,
     /// The most bytes that may be missing at the end; they read as zeros.

@@ -9,7 +9,7 @@ use ferrocdf_classic::{ClassicFile, Version};
 use ferrocdf_hdf4::SIGNATURE as HDF4_SIGNATURE;
 use ferrocdf_hdf5::{OpenOptions as Hdf5Options, SIGNATURE as HDF5_SIGNATURE, is_hdf5};
 use ferrocdf_model::{Container, Format, Model};
-use ferrocdf_store::{Blob, BlobMut, ZIP_SIGNATURES};
+use ferrocdf_store::{Blob, BlobMut, MetadataViews, ZIP_SIGNATURES};
 
 use crate::driver::{Candidate, Context, Driver, Probe, WriteDriver, WriteProbe, registered};
 use crate::hdf_eos;
@@ -89,7 +89,12 @@ const TABLE: [Probe; 6] = [
         container: Container::Hdf5,
         recognises: |candidate| Ok(candidate.head.starts_with(&HDF5_SIGNATURE) || is_hdf5(candidate.blob)?),
         open: |blob, context| {
-            let (file, model) = Nc4::open(blob, hdf5_options(context), context.all_attributes)?;
+            let (blob, elements) = match context.views.clone() {
+                Some(MetadataViews { metadata, elements }) => (metadata, Some(elements)),
+                None => (blob, None),
+            };
+            let options = Hdf5Options { elements, ..hdf5_options(context) };
+            let (file, model) = Nc4::open(blob, options, context.all_attributes)?;
             plugins::check_setting().map(|()| (Box::new(file) as _, model))
         },
         write: Some(WriteProbe {
@@ -114,7 +119,7 @@ const TABLE: [Probe; 6] = [
 ];
 
 fn hdf5_options(context: &Context<'_>) -> Hdf5Options {
-    Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs() }
+    Hdf5Options { resolver: context.resolver.clone(), codecs: plugins::codecs(), elements: None }
 }
 
 /// Returns the entry of the container that a dataset is in.
@@ -139,7 +144,8 @@ pub(crate) fn find(blob: &dyn Blob, location: &Location) -> Result<Probe> {
 
 /// Opens a dataset for reading, as what its content says it is.
 pub(crate) fn open(blob: Arc<dyn Blob>, context: &Context<'_>) -> Result<(Box<dyn Driver>, Model)> {
-    let probe = find(&*blob, context.location)?;
+    let probed = context.views.as_ref().map_or(&blob, |views| &views.metadata);
+    let probe = find(&**probed, context.location)?;
     (probe.open)(blob, context)
 }
 

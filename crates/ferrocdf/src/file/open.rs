@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_model::{Container, Format, Model};
 use ferrocdf_store::{
-    Blob, BlobMut, Durable, FileBlob, MemoryBlob, ObjectDraft, ReadAhead, ReplaceableFile, WriteBehind,
-    read_optimistically,
+    Blob, BlobMut, Durable, FileBlob, MemoryBlob, MetadataViews, ObjectDraft, ReadAhead, ReplaceableFile,
+    WriteBehind, read_optimistically,
 };
 use ferrocdf_zarr::{Conflicts, Version};
 
@@ -61,12 +61,12 @@ impl File {
             .hdf_eos(options.hdf_eos || asks_for_hdf_eos)
             .hdf4_all(options.hdf4_all || asks_for_all);
         let location = &*location.resolved()?;
-        let blob = location.blob(options.shared)?;
+        let opened = location.opened(options)?;
         let name = location.name();
         let state = match location {
             // Bytes in memory have no name that would say anything.
-            Location::Memory(_) => State::open(blob, location, options),
-            _ => in_file(&name, State::open(blob, location, options)),
+            Location::Memory(_) => State::open(opened, location, options),
+            _ => in_file(&name, State::open(opened, location, options)),
         };
         Ok(File::new(&name, state?))
     }
@@ -78,10 +78,19 @@ impl File {
 }
 
 impl State {
-    /// A file that is read.
-    pub(super) fn open(blob: Arc<dyn Blob>, location: &Location, options: &OpenOptions) -> Result<State> {
-        let context = context(location, options);
-        let open = || drivers::open(blob.clone(), &context);
+    /// A file that is read, from what [`Location::opened`] returned.
+    pub(super) fn open(
+        (blob, views): (Arc<dyn Blob>, Option<MetadataViews>),
+        location: &Location,
+        options: &OpenOptions,
+    ) -> Result<State> {
+        let context = Context { views, ..context(location, options) };
+        let open = || {
+            if let Some(views) = &context.views {
+                views.metadata.forget();
+            }
+            drivers::open(blob.clone(), &context)
+        };
         let ((driver, model), seen) = match location {
             Location::Path(_) | Location::Object { .. } => read_optimistically(&*blob, open)?,
             _ => (open()?, None),
@@ -103,7 +112,17 @@ fn context<'a>(location: &'a Location, options: &'a OpenOptions) -> Context<'a> 
     };
     let OpenOptions { allow_missing, all_attributes, hdf_eos, hdf4_all, .. } = *options;
     let resolver = beside.resolver();
-    Context { location, beside, resolver, allow_missing, all_attributes, hdf_eos, hdf4_all, durable: false }
+    Context {
+        location,
+        beside,
+        views: None,
+        resolver,
+        allow_missing,
+        all_attributes,
+        hdf_eos,
+        hdf4_all,
+        durable: false,
+    }
 }
 
 impl FileMut {

@@ -76,11 +76,11 @@ impl State {
             return Ok(None);
         };
         let location = Location::Path(path.clone());
-        let blob = match location.blob(options.shared) {
+        let opened = match location.opened(options) {
             Err(error) if error.code == errno::NOENT => return Ok(None),
-            blob => blob?,
+            opened => opened?,
         };
-        let state = State::open(blob, &location, options)?;
+        let state = State::open(opened, &location, options)?;
         if !state.model().format().is_classic_file() {
             let what = "a file of another format has taken its place; open it again";
             return Err(Error::new(Code::ENOTNC, what));

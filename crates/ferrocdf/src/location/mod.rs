@@ -21,13 +21,15 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_hdf5::Resolver;
 use ferrocdf_model::{Container, DataModel, Format};
 use ferrocdf_store::{
-    Blob, FileBlob, MemoryBlob, ObjectBlob, PageCache, PageFolder, ReadAhead, ReadRequest, Store, path_of,
+    Blob, FileBlob, Latency, MemoryBlob, MetadataViews, ObjectBlob, PageCache, PageFolder, ReadAhead,
+    ReadRequest, Store, path_of,
 };
 
 use resolver::{BesideFile, BesideObject};
 pub use url::Url;
 
 use crate::elements::zeros;
+use crate::options::OpenOptions;
 use crate::zarr_options::ZarrOptions;
 
 /// Bytes that one request asks for where a dataset is read whole.
@@ -255,6 +257,24 @@ impl Location {
                 by_pages_kept(Arc::new(ObjectBlob::new(store.clone(), key)), kept::folder()?)
             }
             Location::Url(_) => return self.resolved()?.blob(shared),
+        })
+    }
+
+    /// Returns the bytes of the dataset as a reader with these options reads them, and views of a local file all of whose attributes are
+    /// going to be read. What is shared with writers is not kept.
+    pub(crate) fn opened(&self, options: &OpenOptions) -> Result<(Arc<dyn Blob>, Option<MetadataViews>)> {
+        if options.shared || !options.all_attributes {
+            return self.blob(options.shared).map(|blob| (blob, None));
+        }
+        Ok(match self {
+            Location::Path(path) => {
+                let file = Arc::new(FileBlob::open(path)?);
+                (Arc::new(ReadAhead::new(file.clone())), Some(MetadataViews::new(file)))
+            }
+            Location::Blob(blob) if blob.cost().latency == Latency::Local => {
+                (blob.clone(), Some(MetadataViews::new(blob.clone())))
+            }
+            other => (other.blob(false)?, None),
         })
     }
 

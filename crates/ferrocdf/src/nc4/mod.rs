@@ -279,7 +279,7 @@ impl Driver for Nc4 {
         let placed = dataset.array()?;
         let shape = model.shape(var);
         if shape == placed.array.shape {
-            let is_external = !Arc::ptr_eq(&placed.blob, &self.file.source().blob);
+            let is_external = !Arc::ptr_eq(&placed.blob, self.file.elements());
             return Ok(LocatedArray { array: placed.array, blob: is_external.then_some(placed.blob) });
         }
         // What is beyond the dataset has the fill value.
@@ -290,7 +290,7 @@ impl Driver for Nc4 {
     }
 
     fn blob(&self) -> &dyn Blob {
-        &*self.file.source().blob
+        &**self.file.elements()
     }
 
     fn values(&self, model: &Model, var: VarId, selection: &Selection) -> Result<Values> {

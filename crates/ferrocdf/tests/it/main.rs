@@ -14,6 +14,7 @@ mod hostile;
 mod join;
 mod layout;
 mod made_up_dims;
+mod metadata_once;
 mod netcdf4;
 mod objects;
 mod parts;

@@ -13,7 +13,7 @@ use ferrocdf::{
 use ferrocdf_codec::{Chain, Codecs, Step};
 
 /// A packed file of `tests/data`.
-fn unpacked(name: &str) -> Vec<u8> {
+pub(crate) fn unpacked(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let packed = std::fs::read(path).unwrap();
     let (len, packed) = packed.split_first_chunk().unwrap();

@@ -23,7 +23,8 @@ use windows::{DecodedWindows, WINDOW};
 
 /// The cost of a read. It is not near, so that the engine reads in the order of the bytes, on one thread, while others convert. A gap is never
 /// worth a request less, since it is decoded in any case.
-const COST: Cost = Cost { latency: Latency::Remote, gap: WINDOW, window: 1 << 20, in_flight: 4 };
+const COST: Cost =
+    Cost { latency: Latency::Remote, gap: WINDOW, joins_chunks: true, window: 1 << 20, in_flight: 4 };
 
 /// How the elements of one chain and one length are decoded. They share the decoder of the first byte, which may be larger than all
 /// else that is in memory of an element.

@@ -334,7 +334,7 @@ impl Dataset {
             layout: Layout::Fill(Arc::clone(&fill)),
             past_end: PastEnd::Error,
         };
-        let mut blob = Arc::clone(&source.blob);
+        let mut blob = Arc::clone(self.object.file().elements());
         if array.shape.contains(&0) {
             return Ok(Placed { blob, array });
         }
@@ -376,8 +376,6 @@ impl Dataset {
                     true => Arc::new(Watched::new(&self.object, layout, chunks)?),
                     false => chunks,
                 };
-                // The image may be one of a commit that is long over when they are read.
-                blob = Arc::clone(self.object.file().without_image());
                 let (shape, chain) = (layout.shape.clone(), Arc::clone(&self.chain));
                 let chunks = ferrocdf_array::Chunks::new(shape, index, chain, fill);
                 array.layout = Layout::Chunked(if raw { chunks.as_bytes(size) } else { chunks });

@@ -23,7 +23,8 @@ const SIZE: u64 = LEN as u64 + 7;
 const READ_AT: u8 = 1;
 const READ_MANY: u8 = 2;
 const READ_SUFFIX: u8 = 3;
-const COST: Cost = Cost { latency: Latency::Remote, gap: 4321, window: 65432, in_flight: 7 };
+const COST: Cost =
+    Cost { latency: Latency::Remote, gap: 4321, joins_chunks: true, window: 65432, in_flight: 7 };
 
 impl Probe {
     fn note(&self, call: &'static str) {

@@ -174,3 +174,45 @@ fn pages_are_kept_from_one_process_to_the_next() {
     assert!(!first.1.starts_with("1 in ") && first.1 == without.1, "{first:?} {without:?}");
     assert!(info("kept:much").1.contains("FERROCDF_REMOTE_CACHE"));
 }
+
+/// A file of 1,000 variables with 10 attributes each, and two steps of 4,000 bytes.
+fn thousand_variables() -> Vec<u8> {
+    let file = FileMut::in_memory(&CreateOptions::format(Format::NETCDF4)).unwrap();
+    file.add_unlimited_dimension("time").unwrap();
+    file.add_dimension("x", 1000).unwrap();
+    for number in 0..1000 {
+        let variable = file.add_variable::<u32>(&format!("v{number}"), &["time", "x"]).unwrap();
+        (0..10).for_each(|at| variable.put_attribute(&format!("attribute{at}"), "some words").unwrap());
+        let values: Vec<u32> = (0..2000).map(|at| at * 1000 + number).collect();
+        variable.put_values(&values, (0..2, ..)).unwrap();
+    }
+    file.into_bytes().unwrap().unwrap()
+}
+
+#[test]
+fn a_repacked_file_opens_in_two_requests_and_a_variable_costs_two_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("in.nc"), thousand_variables()).unwrap();
+    for (layout, name) in [("--cloud", "a.nc"), ("--cloud=cmip7", "b.nc")] {
+        let repacked = ferrocdf(&["repack", layout, "in.nc", name], folder);
+        assert!(repacked.status.success(), "{}", String::from_utf8_lossy(&repacked.stderr));
+        let bytes = std::fs::read(folder.join(name)).unwrap();
+        assert!(bytes.len() > 8_000_000, "{}", bytes.len());
+        let url = serve(Objects::from([("/a".to_string(), bytes)])) + "/a";
+        // What it prints, and the requests that it sent.
+        let dump = |options: &[&str], place: &str| {
+            let ran = ferrocdf(&[&["dump", "-n", "a"], options, &[place]].concat(), folder);
+            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+            (ran.stdout, String::from_utf8(ran.stderr).unwrap().lines().count())
+        };
+        for options in [&["-h"][..], &["-v", "v500"]] {
+            assert!(dump(options, &url).0 == dump(options, name).0, "{layout} {options:?}");
+        }
+        let (_, opening) = dump(&["-h"], &url);
+        assert!((1..=2).contains(&opening), "{layout}: {opening} requests");
+        // The chunk index, if it was not among what came with the headers, and the chunks.
+        let step = dump(&["-v", "v500"], &url).1 - opening;
+        assert!((1..=2).contains(&step), "{layout}: {step} requests");
+    }
+}
