@@ -81,7 +81,7 @@ pub use ferrocdf_remote as remote;
 pub use ferrocdf_store as store;
 
 pub use config::{Config, FilterChoice};
-pub use copy::{Pair, copy_data, find_difference, keep_unwritten};
+pub use copy::{Pair, copy_data, find_definition_difference, find_difference, keep_unwritten};
 pub use driver::{DataSources, MissingSource, Shapeless};
 pub use elements::atomic_of;
 pub use extents::{Extent, Extents, every};

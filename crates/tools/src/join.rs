@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ferrocdf::join::{JoinEvent, JoinOptions, join_virtual};
+use ferrocdf::join::{JoinEvent, JoinOptions, join_virtual, verify};
 use ferrocdf::store::{folder_of, resolve_links};
 use ferrocdf::{Code, CreateOptions, Error, File, Format, Location, Result, errno};
 
@@ -33,6 +33,9 @@ pub struct JoinArgs {
     /// Copy elements of virtual datasets whose source files are missing as fill values, instead of refusing the file.
     #[arg(long)]
     fill_missing: bool,
+    /// Compare the new file with all files, before it takes its name: dimensions, attributes and values.
+    #[arg(long)]
+    verify: bool,
     /// Leave the attribute `history` as it is in the first file; otherwise the date and this command are put before it.
     #[arg(long)]
     no_history: bool,
@@ -98,6 +101,13 @@ fn join(args: &JoinArgs) -> Result<()> {
     };
     target.named(done.and_then(|()| file.close()))?;
     drop(progress);
+    if args.verify {
+        let mut progress = Progress::new("comparing", sizes.iter().sum());
+        let mut left = sizes.iter();
+        let mut report = |_: JoinEvent<'_>| progress.add(left.next().copied().unwrap_or_default());
+        let made = target.open();
+        target.named(made.and_then(|made| verify(&inputs, &made, args.r#virtual, &options, &mut report)))?;
+    }
     target.replace()
 }
 
@@ -133,6 +143,7 @@ fn history(args: &JoinArgs) -> String {
         args.r#virtual.then(|| "--virtual".to_string()),
         args.convert_times.then(|| "--convert-times".to_string()),
         args.fill_missing.then(|| "--fill-missing".to_string()),
+        args.verify.then(|| "--verify".to_string()),
     ];
     let more = args.inputs.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("(and {more} more)"));

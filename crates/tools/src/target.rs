@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ferrocdf::store::{BlobMut, FileBlob, SkipZeros, copy_access, exchange, folder_of, resolve_links};
+use ferrocdf::store::{
+    BlobMut, FileBlob, ReadAhead, SkipZeros, copy_access, exchange, folder_of, resolve_links,
+};
 use ferrocdf::{Code, CreateOptions, Error, FileMut, Location, Result};
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -142,6 +144,12 @@ impl Target {
         match &self.way {
             Way::Direct(location) => {
                 ferrocdf::File::open_location(location, &ferrocdf::OpenOptions::default())
+            }
+            // Files that it refers to are beside the target.
+            Way::Copy => {
+                let blob = Arc::new(ReadAhead::new(FileBlob::open(&self.temporary)?));
+                let beside = Location::Path(self.given.clone());
+                ferrocdf::File::from_blob(blob, &ferrocdf::OpenOptions::default().beside(beside))
             }
             _ => ferrocdf::open(&self.temporary),
         }
@@ -380,6 +388,25 @@ mod tests {
         let Err(error) = Target::copied(path.clone(), None).unwrap().replacing_only_copy() else { panic!() };
         assert!(error.what.contains("its folder takes no new file"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn virtual_file_that_is_made_in_another_folder_finds_its_sources_beside_the_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, path] = ["a.nc", "all.nc"].map(|name| folder.path().join(name));
+        let file = ferrocdf::create(&source).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        file.add_variable::<i32>("heat", &["time"]).unwrap().put_values(&[7, 8], ..).unwrap();
+        file.close().unwrap();
+        fs::write(&path, "old").unwrap();
+        let target = Target::copied(path, None).unwrap();
+        let made = target.create(&CreateOptions::default()).unwrap();
+        let inputs = [Location::Path(source)];
+        let options = ferrocdf::join::JoinOptions::default();
+        ferrocdf::join::join_virtual(&inputs, &made, folder.path(), &options, &mut |_| ()).unwrap();
+        made.close().unwrap();
+        let heat = target.open().unwrap().variable("heat").unwrap().get_values::<i32, _>(..).unwrap();
+        assert_eq!(heat, [7, 8]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! is stored in blocks in whole blocks; one box is read while another is written.
 
 mod compare;
+mod compare_definitions;
 mod definitions;
 mod pipe;
 mod sparse;
@@ -26,7 +27,9 @@ use crate::variable_errors::in_variable;
 use crate::{File, FileMut};
 
 pub use compare::find_difference;
-pub(crate) use compare::{find_difference_by, is_equal};
+pub(crate) use compare::{find_difference_by, find_shifted_difference, is_equal, is_same};
+pub use compare_definitions::find_definition_difference;
+pub(crate) use compare_definitions::is_same_type;
 pub(crate) use definitions::without_variables;
 use pipe::{BUFFERS, Job, Piece, pipe};
 pub use sparse::keep_unwritten;
@@ -56,7 +59,7 @@ impl Shift {
     }
 
     /// Returns the lengths that the target needs for a source with these.
-    fn reached(self, shape: &[u64]) -> Result<Vec<u64>> {
+    pub(crate) fn reached(self, shape: &[u64]) -> Result<Vec<u64>> {
         let mut shape = shape.to_vec();
         if let Some(len) = shape.get_mut(self.dim) {
             *len = self.end_of(*len)?;
@@ -290,7 +293,7 @@ fn behind(target: &State, array: Array, (shape, shift): (&[u64], Shift)) -> Resu
     Ok(behind.map(|behind| Array { shape: shape.to_vec(), layout: Layout::Chunked(behind), ..array }))
 }
 
-/// Bytes that a value which is a tree may take.
+/// Bytes that a value which is a tree is taken to have.
 const TREE: u64 = 256;
 
 /// Copies a variable of strings or of a user-defined type, some rows at a time.

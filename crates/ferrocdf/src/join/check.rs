@@ -5,7 +5,7 @@ use ferrocdf_model::{Class, Model, Owner, Type, Values, VarId, each_numbers};
 
 use super::attribute_values::{numbers, text};
 use super::times::{TimeConversion, TimeUnits};
-use crate::copy::{find_difference_by, is_equal};
+use crate::copy::{find_difference_by, is_equal, is_same_type};
 use crate::{File, Location, OpenOptions};
 
 /// Attributes that say what the numbers of a variable mean, and have one value for all of them.
@@ -296,24 +296,4 @@ fn shown(value: Option<&Values>) -> String {
             list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         }, _ => format!("{values:?}")),
     }
-}
-
-/// True if types of two datasets have the same names and the same structure.
-fn is_same_type((model, ty): (&Model, Type), (other_model, other): (&Model, Type)) -> bool {
-    let (Type::User(id), Type::User(other_id)) = (ty, other) else { return ty == other };
-    let (one, two) = (model.user_type(id), other_model.user_type(other_id));
-    let is_same = |ty, other| is_same_type((model, ty), (other_model, other));
-    one.name == two.name
-        && match (&one.class, &two.class) {
-            (Class::Vlen(base), Class::Vlen(other)) => is_same(*base, *other),
-            (Class::Compound { size, fields }, Class::Compound { size: other_size, fields: others }) => {
-                size == other_size
-                    && fields.len() == others.len()
-                    && fields.iter().zip(others).all(|(field, other)| {
-                        (&field.name, field.offset, &field.shape) == (&other.name, other.offset, &other.shape)
-                            && is_same(field.ty, other.ty)
-                    })
-            }
-            (class, other) => class == other,
-        }
 }

@@ -77,17 +77,27 @@ pub(super) fn plan(
             return Err(failure.clone().at(&first.name));
         }
     }
+    change_attributes(&mut target, &variables, options)?;
+    check_records(&target, first, &name)?;
+    Ok((target, variables))
+}
+
+/// Makes the attributes of the first dataset those of the joined file.
+pub(super) fn change_attributes(
+    target: &mut Model,
+    variables: &[JoinedVariable],
+    options: &JoinOptions,
+) -> Result<()> {
     for variable in variables.iter().filter(|variable| variable.along.is_some()) {
         let owner = Owner::Var(variable.var);
         if target.find_attr(owner, ACTUAL_RANGE.as_bytes()).is_some() {
             target.del_attr(owner, ACTUAL_RANGE)?;
         }
     }
-    if let Some(line) = &options.history {
-        add_history(&mut target, line)?;
+    match &options.history {
+        Some(line) => add_history(target, line),
+        None => Ok(()),
     }
-    check_records(&target, first, &name)?;
-    Ok((target, variables))
 }
 
 /// Puts a line before those of the attribute `history`.

@@ -13,6 +13,7 @@ mod define;
 mod order;
 mod relative;
 mod times;
+mod verify;
 mod virtual_file;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use coordinates::is_coordinate;
 use define::{JoinedVariable, define, plan};
 use order::CoordinateOrder;
 use times::TimeConversion;
+pub use verify::verify;
 pub use virtual_file::join_virtual;
 
 /// Bytes of memory for copying and comparing data that is not moved without looking at it.

@@ -129,7 +129,11 @@ fn check_kind(member: &JoinedDataset) -> Result<()> {
 }
 
 /// Gives unlimited dimensions of virtual datasets beside the joined one the lengths that they have in all files, since a virtual dataset does not grow.
-fn fix_others(target: &mut Model, first: &JoinedDataset, variables: &[JoinedVariable]) -> Result<()> {
+pub(super) fn fix_others(
+    target: &mut Model,
+    first: &JoinedDataset,
+    variables: &[JoinedVariable],
+) -> Result<()> {
     let source = first.file.model();
     let mut fixed = BTreeSet::new();
     for JoinedVariable { var, .. } in variables.iter().filter(|variable| variable.along.is_some()) {

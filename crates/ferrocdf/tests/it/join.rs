@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ferrocdf::join::{JoinEvent, JoinOptions, join, join_virtual};
+use ferrocdf::join::{JoinEvent, JoinOptions, join, join_virtual, verify};
 use ferrocdf::references::{Reference, ReferenceOptions, References};
 use ferrocdf::store::testing::Rng;
 use ferrocdf::{Atomic, Code, CreateOptions, File, FileMut, Format, Lack, Location, Result, Values, errno};
@@ -11,13 +11,40 @@ fn at(folder: &Path, name: &str) -> Location {
     Location::Path(folder.join(name))
 }
 
-/// Joins files of a folder to `all.nc`.
+fn joining_along(dimension: Option<&str>) -> JoinOptions {
+    JoinOptions { dimension: dimension.map(str::to_string), ..JoinOptions::default() }
+}
+
+/// Joins files of a folder to `all.nc`, and compares it with them.
 fn join_to(folder: &Path, format: Format, names: &[String], dimension: Option<&str>) -> Result<File> {
+    let file = join_unverified(folder, format, names, dimension)?;
+    verified(file, folder, names, false, &joining_along(dimension))
+}
+
+/// Returns a file if it has what the files of a folder have that it was made of.
+fn verified(
+    file: File,
+    folder: &Path,
+    names: &[String],
+    is_virtual: bool,
+    options: &JoinOptions,
+) -> Result<File> {
+    let inputs: Vec<Location> = names.iter().map(|name| at(folder, name)).collect();
+    let mut done = 0;
+    verify(&inputs, &file, is_virtual, options, &mut |event| {
+        done += usize::from(event == JoinEvent::Joined)
+    })?;
+    assert_eq!(done, names.len());
+    Ok(file)
+}
+
+/// Joins files of a folder to `all.nc`.
+fn join_unverified(folder: &Path, format: Format, names: &[String], dimension: Option<&str>) -> Result<File> {
     let inputs: Vec<Location> = names.iter().map(|name| at(folder, name)).collect();
     let path = folder.join("all.nc");
     let to = FileMut::create(&path, &CreateOptions::format(format))?;
     let mut done = 0;
-    let options = JoinOptions { dimension: dimension.map(str::to_string), ..JoinOptions::default() };
+    let options = joining_along(dimension);
     join(&inputs, &to, &options, &mut |event| done += usize::from(event == JoinEvent::Joined))?;
     assert_eq!(done, names.len());
     to.close()?;
@@ -170,7 +197,7 @@ fn chunks_that_fit_behind_others_are_not_decoded() {
     let names = parts(folder.path(), &[4, 2, 3]);
     let chunk = damage(&folder.path().join("1.nc"), "level/0.1");
     let last = damage(&folder.path().join("2.nc"), "inner/turned/1.1");
-    join_to(folder.path(), Format::NETCDF4, &names, None).unwrap();
+    join_unverified(folder.path(), Format::NETCDF4, &names, None).unwrap();
     let bytes = std::fs::read(folder.path().join("all.nc")).unwrap();
     assert!([chunk, last].iter().all(|chunk| bytes.windows(chunk.len()).any(|window| window == chunk)));
     // The third file begins within a chunk, so it is decoded.
@@ -397,7 +424,7 @@ fn join_virtually_as(folder: &Path, names: &[String], options: &JoinOptions) -> 
     let options = JoinOptions { dimension: Some("time".to_string()), ..options.clone() };
     join_virtual(&inputs, &to, folder, &options, &mut |_| ())?;
     to.close()?;
-    ferrocdf::open(path)
+    verified(ferrocdf::open(path)?, folder, names, true, &options)
 }
 
 #[test]
@@ -585,7 +612,7 @@ fn times_of_other_units_are_converted_on_request_with_their_bounds() {
         let to = ferrocdf::create(&all)?;
         join(&inputs, &to, options, &mut |event| assert_eq!(event, JoinEvent::Joined))?;
         to.close()?;
-        ferrocdf::open(all)
+        verified(ferrocdf::open(all)?, folder.path(), &names, false, options)
     };
     let check = |file: File| {
         let values = |name: &str| file.variable(name).unwrap().get_values::<i64, _>(..).unwrap();

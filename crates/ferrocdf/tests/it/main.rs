@@ -12,6 +12,7 @@ mod hdf4_build;
 mod hdf_eos;
 mod hostile;
 mod join;
+mod join_verify;
 mod layout;
 mod made_up_dims;
 mod metadata_once;

@@ -1,8 +1,6 @@
 //! Comparing a copy with what it was made of.
 
-use std::collections::HashMap;
-
-use ferrocdf::{Attr, Code, Error, File, GroupId, Model, Owner, Result, VarId};
+use ferrocdf::{Code, Error, File, Result, VarId};
 
 use super::options::Options;
 
@@ -16,54 +14,19 @@ pub fn check(input: &File, made: &File, vars: impl Iterator<Item = VarId>, optio
         Error::new(Code::EINVAL, format!("the copy differs from {}: {what}", input.path().display()))
     };
     let (source, target) = (input.model(), made.model());
-    let groups: HashMap<String, GroupId> =
-        target.group_ids().map(|group| (target.group_path(group), group)).collect();
-    let (mut owners, mut pairs) = (vec![], vec![]);
-    for group in source.group_ids() {
-        let path = source.group_path(group);
-        let to = *groups.get(&path).ok_or_else(|| differs(format!("{path} is missing")))?;
-        if dimensions(&source, group) != dimensions(&target, to) {
-            return Err(differs(format!("the dimensions of {path}")));
-        }
-        owners.push((path, Owner::Group(group), Owner::Group(to)));
+    let vars: Vec<VarId> = vars.collect();
+    if let Some(what) = ferrocdf::find_definition_difference(&source, &target, &vars) {
+        return Err(differs(what));
     }
-    for var in vars {
-        let path = source.var_path(var);
-        let to = target.find_var_at(path.as_bytes()).ok_or_else(|| differs(format!("{path} is missing")))?;
-        owners.push((path, Owner::Var(var), Owner::Var(to)));
-        pairs.push((var, to));
-    }
-    for (path, from, to) in owners {
-        if let Some(name) = other_attribute(&source, from, &target, to) {
-            return Err(differs(format!("attribute {name} of {path}")));
-        }
-    }
+    let to = |&var: &VarId| Some((var, target.find_var_at(source.var_path(var).as_bytes())?));
+    let pairs: Vec<_> = vars.iter().filter_map(to).collect();
     if let Some((var, at)) = ferrocdf::find_difference(input, made, &pairs, options.buffer)? {
-        return Err(differs(format!("{} from element {at:?} on", source.var_path(var))));
+        return Err(differs(format!("element {at:?} of {}", source.var_path(var))));
     }
     if options.metadata_first && made.layout()?.is_metadata_first() == Some(false) {
         return Err(Error::new(Code::EINTERNAL, "some metadata of the copy lies behind its first element"));
     }
     Ok(())
-}
-
-/// Names and lengths of the dimensions of a group, in the order of their names, and whether they grow.
-fn dimensions(model: &Model, group: GroupId) -> Vec<(&[u8], u64, bool)> {
-    let own = model.dims().iter().filter(|dim| dim.group == group);
-    let mut found: Vec<_> = own.map(|dim| (dim.name.as_bytes(), dim.len, dim.unlimited)).collect();
-    found.sort_unstable();
-    found
-}
-
-/// The name of the first attribute that the target has not, or with another value.
-fn other_attribute(source: &Model, from: Owner, target: &Model, to: Owner) -> Option<String> {
-    // The text of values is the same for not-a-numbers too.
-    let is_same =
-        |a: &Attr, b: &Attr| a.value == b.value || format!("{:?}", a.value) == format!("{:?}", b.value);
-    let is_there =
-        |attr: &&Attr| target.attrs(to).iter().any(|other| other.name == attr.name && is_same(attr, other));
-    let missing = source.attrs(from).iter().find(|attr| !is_there(attr));
-    missing.map(|attr| attr.name.to_string())
 }
 
 #[cfg(test)]
@@ -103,16 +66,24 @@ mod tests {
             done.err().map(|error| error.to_string())
         };
         assert_eq!(checked(&|_| {}), None);
-        let changes: [Change<'_>; 7] = [
+        let replaced = |file: &FileMut, name: &str, atomic: Atomic, dims: &[&str]| {
+            file.variable_mut(name).unwrap().rename("other").unwrap();
+            file.build_variable(name, atomic, dims).create().unwrap();
+        };
+        let changes: [Change<'_>; 9] = [
+            ("the type of /mask", &|file| replaced(file, "mask", Atomic::Int, &["x"])),
+            ("the list of dimensions of /heat", &|file| {
+                replaced(file, "heat", Atomic::Float, &["x", "time"])
+            }),
             ("mask is missing", &|file| file.variable_mut("mask").unwrap().rename("other").unwrap()),
-            ("heat from element [", &|file| {
+            ("element [4, 99] of /heat", &|file| {
                 file.variable_mut("heat").unwrap().put_value(1.5_f32, [4, 99]).unwrap()
             }),
-            ("heat from element [", &|file| {
+            ("element [0, 77] of /heat", &|file| {
                 let payload = f32::from_bits(f32::NAN.to_bits() | 1);
                 file.variable_mut("heat").unwrap().put_value(payload, [0, 77]).unwrap();
             }),
-            ("mask from element [", &|file| {
+            ("element [99] of /mask", &|file| {
                 file.variable_mut("mask").unwrap().put_value(8_i16, [99]).unwrap()
             }),
             ("attribute title of /", &|file| file.put_attribute("title", "another").unwrap()),

@@ -42,7 +42,8 @@ pub(super) fn join() -> &'static str {
   ferrocdf join 2024.nc 2025.nc 2026.nc -o all.nc        along the unlimited dimension
   ferrocdf join --dimension time day-*.nc -o month.nc    along a dimension of any kind, which is unlimited in the new file
   ferrocdf join --virtual day-*.nc -o month.nc           without copying elements: the new file refers to the others
-  ferrocdf join --convert-times day-*.nc -o month.nc     files of xarray, each with a reference date of its own"
+  ferrocdf join --convert-times day-*.nc -o month.nc     files of xarray, each with a reference date of its own
+  ferrocdf join --verify 2024.nc 2025.nc -o all.nc       with a comparison of the new file with the others"
 }
 
 /// What `ferrocdf dump` takes and `ncdump` does not.

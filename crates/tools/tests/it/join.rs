@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ferrocdf::{CreateOptions, File, FileMut, Format};
+use ferrocdf::{Atomic, CreateOptions, File, FileMut, Format};
 
 /// Runs `ferrocdf join`, which may have so many files open.
 fn join(folder: &Path, open_files: u32, args: &[&str]) -> (bool, String) {
@@ -239,4 +239,39 @@ fn join_warns_of_order_converts_times_and_writes_history() {
     let args = ["--convert-times", "--no-history", "a.nc", "b.nc", "-o", "bare.nc"];
     assert_eq!(join(folder.path(), 256, &args), (true, String::new()));
     assert!(File::open(path("bare.nc")).unwrap().find_attribute::<String>("history").unwrap().is_none());
+}
+
+/// Makes a file of steps of a variable that a filter rounds to one digit, from the least number of each chunk on.
+fn make_rounded(path: &Path, numbers: &[f32]) {
+    let file = ferrocdf::create(path).unwrap();
+    file.add_unlimited_dimension("time").unwrap();
+    let rounded = file.build_variable("rounded", Atomic::Float, &["time"]).chunks(&[4]);
+    let rounded = rounded.filter("6,0,1").create().unwrap();
+    rounded.put_values(numbers, ..).unwrap();
+    file.close().unwrap();
+}
+
+#[test]
+fn joined_file_that_differs_from_its_files_leaves_no_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for (name, first) in [("a.nc", 0), ("b.nc", 3)] {
+        make(&path(name), Format::NETCDF4, first);
+        add_heat(&path(name), &[first, 1, 2]);
+    }
+    let done = (true, String::new());
+    for option in [&[][..], &["--virtual"], &["--convert-times"]] {
+        let args = [option, &["--verify", "a.nc", "b.nc", "-o", "all.nc"]].concat();
+        assert_eq!(join(folder.path(), 256, &args), done, "{option:?}");
+        fs::remove_file(path("all.nc")).unwrap();
+    }
+    // The second file begins within a chunk, which is encoded anew: from another least number on.
+    make_rounded(&path("a.nc"), &[0.0, 1.0]);
+    make_rounded(&path("b.nc"), &[0.25, 0.45]);
+    assert_eq!(join(folder.path(), 256, &["a.nc", "b.nc", "-o", "all.nc"]), done);
+    fs::remove_file(path("all.nc")).unwrap();
+    let (went_well, said) = join(folder.path(), 256, &["--verify", "a.nc", "b.nc", "-o", "all.nc"]);
+    let wanted = "ferrocdf join: the joined file differs from b.nc: element [0] of /rounded\n";
+    assert_eq!((went_well, said.as_str()), (false, wanted));
+    assert_eq!(names(folder.path()), ["a.nc", "b.nc"]);
 }
