@@ -4,6 +4,8 @@
 use ferrocdf::model::Chunking;
 use ferrocdf::{Code, Error, GroupId, Model, Result, VarId};
 
+use super::options::Options;
+
 /// What a specification that was checked says of a variable; `None` if nothing. A chunk length of 0 is still to be chosen:
 /// that along unlimited dimensions, where they become fixed ones.
 pub fn wanted(model: &Model, var: VarId, spec: &[u8], fixes: bool) -> Result<Option<Chunking>> {
@@ -42,6 +44,22 @@ pub fn wanted(model: &Model, var: VarId, spec: &[u8], fixes: bool) -> Result<Opt
         *chunk = if dim.unlimited { length } else { length.min(dim.len.max(1)) };
     }
     Ok(Some(Chunking::Chunked(chunk)))
+}
+
+/// Returns a line if the chunk shape that `ferrocdf repack` gives to a variable is another one in the copy.
+pub fn warning(
+    source: &Model,
+    target: &Model,
+    options: &Options,
+    (var, to): (VarId, VarId),
+) -> Option<String> {
+    let wished = options.chunk_shapes.get(&var)?;
+    let Some(Chunking::Chunked(made)) = &target.var(to).storage.chunking else { return None };
+    let (file, path) = (options.input.display(), source.var_path(var));
+    let why = "no chunk is longer than a dimension of fixed length";
+    (made != wished).then(|| {
+        format!("warning: {file}: {path}: the chunk shape {wished:?} is cut to {made:?}, since {why}")
+    })
 }
 
 /// The lengths that a specification, which was checked, says of the dimensions of a variable; `None` if it names none of them.

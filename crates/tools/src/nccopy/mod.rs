@@ -219,6 +219,7 @@ fn copy(
         (!codecs.is_empty()).then(|| format!("{path}: copied without the codecs {}", codecs.join(", ")))
     });
     let unsharded = pairs.iter().filter_map(|&pair| shardspec::warning(&source, &tried, pair));
+    let cut = pairs.iter().filter_map(|&pair| chunkspec::warning(&source, &tried, options, pair));
     let mut how = CreateOptions::format(format);
     how.zarr = zarr;
     let mut target = Target::new_dataset(&options.output, &mut how)?;
@@ -233,9 +234,8 @@ fn copy(
         }
     }
     let unread = zarr_readers::warnings(&tried, how.zarr.nczarr);
-    for told in
-        strangers.chain(skipped).chain(rounded).chain(dropped).chain(unsharded).chain(mapped).chain(unread)
-    {
+    let told = strangers.chain(skipped).chain(rounded).chain(dropped).chain(unsharded).chain(cut);
+    for told in told.chain(mapped).chain(unread) {
         print(errors, program, &told);
     }
     target.named(write(&input, &source, &target, options, &wanted, &how))?;

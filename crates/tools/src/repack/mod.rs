@@ -4,6 +4,7 @@
 //! What is new here are the files that are repacked, and the chunks that they get.
 
 mod plan;
+mod tree;
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +15,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread::Builder;
 
-use ferrocdf::{Code, Container, Error, File, Location, OpenOptions, Result};
+use ferrocdf::{Code, Container, Error, File, OpenOptions, Result};
 
 use crate::input::location;
 use crate::nccopy::options::{DEFAULT_BUFFER, MissingSources, Options};
@@ -22,8 +23,8 @@ use crate::nccopy::{Foreign, copy_told};
 use crate::progress::print_line;
 use crate::says;
 use crate::target::remove_on_signals;
-use crate::temporary;
 use plan::{ChunkWishes, plan};
+use tree::Skipped;
 
 const PROGRAM: &str = "ferrocdf repack";
 
@@ -63,9 +64,12 @@ pub struct RepackArgs {
     /// library writes, or whose folder takes no new file, are refused.
     #[arg(long)]
     in_place: bool,
-    /// Repack all HDF5 files in folders, and in those below them. Symbolic links are not followed.
+    /// Repack all HDF5 files in folders, and in those below them. Symbolic links are not followed. Files that are skipped are counted.
     #[arg(short, long)]
     recursive: bool,
+    /// Name all files that -r skips, not only the first ones.
+    #[arg(short, long)]
+    verbose: bool,
     /// The files to read, and the file or folder to write.
     #[arg(required = true, value_name = "IN... OUT")]
     paths: Vec<PathBuf>,
@@ -79,11 +83,12 @@ pub fn run(args: RepackArgs) -> u8 {
         print_line(message);
         has_failed.store(true, Relaxed);
     };
-    let Jobs { jobs, unreadable } = jobs(&args).unwrap_or_else(|message| {
+    let Jobs { jobs, unreadable, skipped } = jobs(&args).unwrap_or_else(|message| {
         fail(&format!("{PROGRAM}: {message}"));
         Jobs::default()
     });
     unreadable.iter().for_each(|message| fail(&format!("{PROGRAM}: {message}")));
+    skipped.lines(args.verbose).iter().for_each(|line| print_line(&format!("{PROGRAM}: {line}")));
     let cmip7 = args.cloud == Some(CloudRules::Cmip7);
     let wishes = ChunkWishes { shapes: args.chunks, least: args.target_chunk, cmip7 };
     let how = RepackOptions {
@@ -200,6 +205,8 @@ struct Jobs {
     jobs: Vec<(PathBuf, PathBuf)>,
     /// A message for each file or folder below a folder that cannot be read.
     unreadable: Vec<String>,
+    /// The files below folders that are not repacked.
+    skipped: Skipped,
 }
 
 fn jobs(args: &RepackArgs) -> Result<Jobs, String> {
@@ -213,10 +220,10 @@ fn jobs(args: &RepackArgs) -> Result<Jobs, String> {
     if output.is_some() && inputs.len() > 1 && !is_folder {
         return Err("the output of several inputs must be a folder that is there".to_string());
     }
-    let Jobs { mut jobs, mut unreadable } = Jobs::default();
+    let Jobs { mut jobs, mut unreadable, mut skipped } = Jobs::default();
     for input in inputs {
         let below = match input.is_dir() {
-            true if args.recursive => hdf5_files(input, &mut unreadable),
+            true if args.recursive => tree::hdf5_files(input, &mut unreadable, &mut skipped),
             true => return Err(format!("{}: it is a folder; -r repacks the files in it", input.display())),
             false => {
                 let name = input.file_name().filter(|_| is_folder);
@@ -246,7 +253,7 @@ fn jobs(args: &RepackArgs) -> Result<Jobs, String> {
     }
     // A file that is named twice is repacked once.
     jobs.retain(|(_, output)| inputs.remove(output).is_some());
-    Ok(Jobs { jobs, unreadable })
+    Ok(Jobs { jobs, unreadable, skipped })
 }
 
 /// The jobs that can be done at once, each with those that have another name of its output, which come behind it.
@@ -265,42 +272,6 @@ fn by_file(jobs: Vec<(PathBuf, PathBuf)>) -> Vec<Vec<(PathBuf, PathBuf)>> {
         }
     }
     groups
-}
-
-/// The files of a folder and of those below it that have the signature of HDF5, by their names. Symbolic links and temporary files are not
-/// among them.
-fn hdf5_files(folder: &Path, unreadable: &mut Vec<String>) -> Vec<PathBuf> {
-    let (mut found, mut waiting) = (vec![], vec![folder.to_path_buf()]);
-    let mut failed = |error: Error| unreadable.push(error.to_string());
-    while let Some(folder) = waiting.pop() {
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) => {
-                failed(Error::system(error, folder.display()));
-                continue;
-            }
-        };
-        for entry in entries {
-            let (kind, path) = match entry.and_then(|entry| Ok((entry.file_type()?, entry.path()))) {
-                Ok(entry) => entry,
-                Err(error) => {
-                    failed(Error::system(error, folder.display()));
-                    continue;
-                }
-            };
-            if kind.is_dir() {
-                waiting.push(path);
-            } else if kind.is_file() && !temporary::is_temporary(&path) {
-                match Location::Path(path.clone()).is_hdf5() {
-                    Ok(true) => found.push(path),
-                    Ok(false) => {}
-                    Err(error) => failed(error),
-                }
-            }
-        }
-    }
-    found.sort_unstable();
-    found
 }
 
 /// Reads `NAME=N,N,...`.

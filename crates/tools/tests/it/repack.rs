@@ -115,8 +115,10 @@ fn many_files_go_to_a_folder_or_take_the_places_of_their_sources() {
     fs::write(path("tree/deep/readme.txt"), "no netCDF").unwrap();
     fs::create_dir(path("out")).unwrap();
     assert_eq!(repack(folder.path(), &["--cloud", "a.nc", "b.nc", "out"]), (true, String::new()));
-    assert_eq!(repack(folder.path(), &["--cloud", "-r", "tree", "forest"]), (true, String::new()));
-    assert_eq!(repack(folder.path(), &["--cloud", "-r", "--in-place", "tree"]), (true, String::new()));
+    let skipped =
+        "ferrocdf repack: skipped 1 file that is not an HDF5 file: tree/deep/readme.txt\n".to_string();
+    assert_eq!(repack(folder.path(), &["--cloud", "-r", "tree", "forest"]), (true, skipped.clone()));
+    assert_eq!(repack(folder.path(), &["--cloud", "-r", "--in-place", "tree"]), (true, skipped));
     for name in ["out/a.nc", "out/b.nc", "forest/c.nc", "forest/deep/d.nc", "tree/c.nc", "tree/deep/d.nc"] {
         assert!(is_metadata_first(&path(name)), "{name}");
         let file = File::open(path(name)).unwrap();
@@ -231,4 +233,40 @@ fn variables_that_are_filled_stay_so() {
     };
     assert_eq!(fills("b.nc"), fills("a.nc"));
     assert!(!fills("a.nc").contains(&true));
+}
+
+#[test]
+fn skipped_files_of_a_tree_are_counted_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("tree/deep")).unwrap();
+    make(&path("tree/a.nc"));
+    let classic = ferrocdf::CreateOptions::format(ferrocdf::Format::CLASSIC);
+    for number in 0..6 {
+        FileMut::create(path(&format!("tree/deep/{number}.nc")), &classic).unwrap().close().unwrap();
+    }
+    fs::write(path("tree/empty"), "").unwrap();
+    std::os::unix::fs::symlink("a.nc", path("tree/link.nc")).unwrap();
+    let others = "ferrocdf repack: skipped 7 files that are not HDF5 files: \
+                  tree/deep/0.nc, tree/deep/1.nc, tree/deep/2.nc, tree/deep/3.nc, tree/deep/4.nc";
+    let links = "ferrocdf repack: skipped 1 symbolic link: tree/link.nc\n";
+    let (done, said) = repack(folder.path(), &["-r", "tree", "out"]);
+    assert_eq!((done, said), (true, format!("{others} and 2 more (-v names all)\n{links}")));
+    let (done, said) = repack(folder.path(), &["-rv", "tree", "out"]);
+    assert_eq!((done, said), (true, format!("{others}, tree/deep/5.nc, tree/empty\n{links}")));
+    assert!(path("out/a.nc").exists() && !path("out/link.nc").exists() && !path("out/deep").exists());
+}
+
+#[test]
+fn chunk_shape_that_is_cut_to_a_dimension_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    make(&folder.path().join("a.nc"));
+    let (done, said) = repack(folder.path(), &["--chunks", "tas=100,60000", "a.nc", "b.nc"]);
+    let wanted = "ferrocdf repack: warning: a.nc: /tas: the chunk shape [100, 60000] is cut to [100, 50000], \
+                  since no chunk is longer than a dimension of fixed length\n";
+    assert_eq!((done, said.as_str()), (true, wanted));
+    let file = File::open(folder.path().join("b.nc")).unwrap();
+    assert_eq!(chunk_shape(&file, "tas"), Some(vec![100, 50_000]));
+    let (done, said) = repack(folder.path(), &["--chunks", "tas=100,50000", "a.nc", "b.nc"]);
+    assert_eq!((done, said.as_str()), (true, ""));
 }
