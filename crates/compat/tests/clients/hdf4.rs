@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use ferrocdf::references::{Reference, References};
 use ferrocdf_compat::hdf4::Libhdf4;
+use ferrocdf_compat::python;
 
 use crate::folder;
 
@@ -91,4 +93,34 @@ fn netcdf4_for_python_reads_hdf4() {
     let mut lines = said.lines();
     assert_eq!(lines.next(), Some("HDF4"));
     assert_eq!(lines.count(), file.model().vars().len());
+}
+
+/// Files whose data sets lie in ranges that references name: chunks, a deflated run of bytes, plain numbers, and the older interface. Compressed chunks
+/// become inline.
+const IN_RANGES: [&str; 4] = ["chunked", "deflate", "dfsd", "plain"];
+
+#[test]
+fn references_give_zarr_and_xarray_the_values_that_pyhdf_reads() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let (mut pairs, mut in_ranges) = (vec![], vec![]);
+    for file in files(scratch.path()) {
+        let stem = file.file_stem().and_then(|stem| stem.to_str()).expect("UTF-8");
+        // Pyhdf reads no numbers of this byte order.
+        if stem == "little" {
+            continue;
+        }
+        let json = scratch.path().join(format!("{stem}.json"));
+        let args = ["ferrocdf", "refs", text(&file), "--inline", "0", "-o", text(&json)];
+        assert_eq!(ferrocdf_tools::umbrella::main(args.map(Into::into)), 0, "{}", file.display());
+        let made = References::parse(&std::fs::read(&json).expect("it was made")).expect("references");
+        if IN_RANGES.contains(&stem) && made.iter().any(|(_, made)| matches!(made, Reference::Range { .. })) {
+            in_ranges.push(stem.to_string());
+        }
+        pairs.extend([file, json]);
+    }
+    assert_eq!(in_ranges, IN_RANGES);
+    let done = python::script("hdf4_references.py").args(&pairs).output().expect("a Python that starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    // 40 data sets of the granule, and those of the small files.
+    assert_eq!(String::from_utf8_lossy(&done.stdout).trim(), "56");
 }
