@@ -1,9 +1,9 @@
-//! Two views of a local file: one that keeps what is read of its metadata, and one that reads elements around it.
+//! Two views of a local file: one that keeps what is read of its metadata, and one for elements.
 //!
-//! Metadata is many small structures, some of which lie in one memory page, and threads read them side by side. The views share
-//! what was kept, so neither reads a byte that the other one kept. The decision that shaped it: bytes are kept from the moment that
-//! they are read, under one lock that is held while they are read, so that two threads never read the same byte. Elements are large,
-//! are read once, and are not kept.
+//! Metadata is many small structures, some of which lie in one memory page, and threads read them side by side. The decision that
+//! shaped it: bytes are kept from the moment that they are read, under one lock that is held while they are read, so that two threads never
+//! read the same byte. Elements are large and are read once. They are not kept, and not taken from what is kept either, since a reader that reads
+//! them again wants to know whether another process has changed them; and nobody reads over a gap between them, where metadata may lie.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,23 +25,23 @@ const BUDGET: usize = 64 << 20;
 pub struct MetadataViews {
     /// Keeps what is read through it, up to 64 MiB, and reads ahead of small requests.
     pub metadata: Arc<dyn Blob>,
-    /// Keeps nothing, and reads no byte that the other view keeps.
+    /// Reads elements as they are in the file now, and no byte between them.
     pub elements: Arc<dyn Blob>,
 }
 
 impl MetadataViews {
     /// Returns two views of a blob.
     pub fn new(blob: Arc<dyn Blob>) -> MetadataViews {
-        let kept = Arc::new(Kept { blob, limit: BUDGET, state: Mutex::default() });
-        let metadata: Arc<dyn Blob> = Arc::new(ReadAhead::new(KeepsMetadata(kept.clone())));
-        MetadataViews { metadata: metadata.clone(), elements: Arc::new(AroundMetadata { kept, metadata }) }
+        let kept = KeptMetadata { blob: blob.clone(), limit: BUDGET, state: Mutex::default() };
+        let metadata: Arc<dyn Blob> = Arc::new(ReadAhead::new(kept));
+        MetadataViews { metadata: metadata.clone(), elements: Arc::new(ElementsAlone { blob, metadata }) }
     }
 }
 
-/// A blob, and what is kept of it.
-struct Kept {
+/// The view that keeps what is read.
+struct KeptMetadata {
     blob: Arc<dyn Blob>,
-    /// Bytes that are kept at most.
+    /// Bytes that are kept, up to a request more.
     limit: usize,
     state: Mutex<State>,
 }
@@ -87,7 +87,7 @@ impl State {
     }
 }
 
-impl Kept {
+impl KeptMetadata {
     // No code panics in the middle of a change of the state, so a poisoned lock guards a valid one.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -113,15 +113,6 @@ impl Kept {
         Ok(())
     }
 
-    /// Drops what is kept if the bytes may be others by now.
-    fn forget(&self) {
-        let mut state = self.lock();
-        if state.token.is_none() || is_stale(state.token.as_ref(), &*self.blob) {
-            *state = State::default();
-        }
-        self.blob.forget();
-    }
-
     /// Reads ranges into the buffer whose first byte is that of position `at`. Returns the number of bytes up to the first that the
     /// blob does not have.
     fn read_missing(&self, missing: Vec<Range<u64>>, at: u64, into: &mut [u8]) -> Result<usize> {
@@ -139,47 +130,44 @@ impl Kept {
     }
 }
 
-/// The view that keeps what is read.
-struct KeepsMetadata(Arc<Kept>);
-
-impl Blob for KeepsMetadata {
-    forward!([.0.blob] size read_suffix name expect_pages change_token cost is_nameless);
+impl Blob for KeptMetadata {
+    forward!([.blob] size read_suffix name expect_pages change_token cost is_nameless);
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        let mut state = self.0.lock();
+        let mut state = self.lock();
         let mut missing = state.copy_kept(at, into);
-        if !missing.is_empty() && into.len() <= self.0.limit.saturating_sub(state.len) {
+        if !missing.is_empty() && into.len() <= self.limit.saturating_sub(state.len) {
             for range in missing {
-                self.0.keep_pages(&mut state, range)?;
+                self.keep_pages(&mut state, range)?;
             }
             missing = state.copy_kept(at, into);
         }
-        self.0.read_missing(missing, at, into)
+        self.read_missing(missing, at, into)
     }
 
+    /// Drops what is kept if the bytes may be others by now.
     fn forget(&self) {
-        self.0.forget();
+        let mut state = self.lock();
+        if state.token.is_none() || is_stale(state.token.as_ref(), &*self.blob) {
+            *state = State::default();
+        }
+        self.blob.forget();
     }
 }
 
-/// The view that reads around what is kept.
-struct AroundMetadata {
-    kept: Arc<Kept>,
-    /// The other view, which forgets whenever this one does: an index that it read ahead tells where elements are.
+/// The view for elements.
+struct ElementsAlone {
+    blob: Arc<dyn Blob>,
+    /// The other view, which forgets whenever this one does: an index tells where elements are.
     metadata: Arc<dyn Blob>,
 }
 
-impl Blob for AroundMetadata {
+impl Blob for ElementsAlone {
     forward!([.metadata] forget);
-    forward!([.kept.blob] size read_suffix name expect_pages change_token is_nameless);
+    forward!([.blob] size read_at read_many read_suffix name expect_pages change_token is_nameless);
 
     fn cost(&self) -> Cost {
-        Cost { joins_chunks: false, ..self.kept.blob.cost() }
-    }
-
-    fn read_at(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        let missing = self.kept.lock().copy_kept(at, into);
-        self.kept.read_missing(missing, at, into)
+        Cost { joins_chunks: false, ..self.blob.cost() }
     }
 }
 
@@ -228,16 +216,19 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_read_around_metadata_and_not_kept() {
-        let (inner, views) = numbered(100_000);
+    fn elements_are_read_as_they_are_now() {
+        let (inner, views) = numbered(1_000_000);
         check(&*views.metadata, 10_000, 100);
-        check(&*views.metadata, 70_000, 5000);
-        let (_, kept) = inner.reads();
-        assert_eq!(kept, PAGE + 2 * PAGE);
-        check(&*views.elements, 0, 100_000);
-        assert_eq!(inner.reads().1, 100_000);
-        check(&*views.elements, 12_000, 3_000);
-        assert_eq!(inner.reads().1, 100_000 + 15_000 - 12_288);
+        inner.write_at(10_050, &[255]).unwrap();
+        let before = inner.reads();
+        let mut into = [0; 100];
+        for _ in 0..2 {
+            views.elements.read_exact_at(10_000, &mut into).unwrap();
+            assert_eq!(into[50], 255);
+        }
+        assert_eq!(inner.reads(), (before.0 + 2, before.1 + 200));
+        // What was kept is still there.
+        check(&*views.metadata, 10_000, 100);
     }
 
     #[test]
@@ -256,13 +247,12 @@ mod tests {
     fn what_does_not_fit_is_read_again() {
         let (inner, _) = numbered(100_000);
         let limit = 3 * PAGE as usize;
-        let kept = Arc::new(Kept { blob: inner.clone(), limit, state: Mutex::default() });
-        let metadata = KeepsMetadata(kept.clone());
+        let metadata = KeptMetadata { blob: inner.clone(), limit, state: Mutex::default() };
         for at in [0, 20_000, 40_000, 60_000, 60_000] {
             check(&metadata, at, 100);
         }
         assert_eq!(inner.reads(), (5, 3 * PAGE + 200));
-        assert!(kept.lock().len <= limit);
+        assert!(metadata.lock().len <= limit);
     }
 
     #[test]
@@ -296,6 +286,6 @@ mod tests {
     #[test]
     fn every_method_is_forwarded() {
         forwards_reads(|probe| MetadataViews::new(probe).metadata, &["read_many"]);
-        forwards_reads(|probe| MetadataViews::new(probe).elements, &["read_many", "cost"]);
+        forwards_reads(|probe| MetadataViews::new(probe).elements, &["cost"]);
     }
 }

@@ -11,7 +11,7 @@ use ferrocdf::GroupId;
 use ferrocdf_compat::python;
 
 use crate::excused::{Excused, FIXED_TEXT, is_excused};
-use crate::{Entry, each, files, newest, within_seconds};
+use crate::{Entry, each, files, newest, sampled, within_seconds};
 
 /// Files where the two differ besides those excused everywhere.
 const EXCEPTIONS: &[Excused] = &[
@@ -57,15 +57,11 @@ fn lib() -> PathBuf {
         .join("lib")
 }
 
-/// The files that are compared, one in so many.
-fn chosen(every: usize) -> Vec<Entry> {
-    let files = files(&["hdf5"]).into_iter().step_by(every);
-    files.filter(|entry| !is_excused(&entry.path, EXCEPTIONS)).collect()
-}
-
-fn every() -> usize {
-    let wished = std::env::var("FERROCDF_EVERY").ok();
-    wished.map_or(6, |every| every.parse().expect("FERROCDF_EVERY is a number above 0"))
+/// The files that are compared.
+fn chosen() -> Vec<Entry> {
+    let mut files = files(&["hdf5"]);
+    files.retain(|entry| !is_excused(&entry.path, EXCEPTIONS));
+    files
 }
 
 /// Makes a program find our library, or leaves it the reference's.
@@ -135,7 +131,7 @@ fn debians_python_module() {
         command
     };
     // Debian's version leaves out what is of types without a name.
-    let mut files = chosen(1);
+    let mut files = chosen();
     files.retain(|entry| !newest::has_unnamed_types(&entry.path));
     compare_modules(python, &files, 700, |_, _| false);
 }
@@ -151,7 +147,7 @@ fn the_wheel() {
         on(&mut command, mine);
         command
     };
-    let mut files = chosen(every());
+    let mut files = sampled(chosen(), 6);
     files.retain(|entry| !is_excused(&entry.path, NEWEST));
     // Members and attributes of unnamed types are shown here alone; `unnamed_types` compares what both show.
     let shows_more = |theirs: &[&str], ours: &[&str]| unnamed(theirs) != unnamed(ours);
@@ -161,7 +157,7 @@ fn the_wheel() {
 /// Compares what a program prints of the files, but for some that are excused with a reason. Where a file has types without
 /// a name, the program runs on the newest reference.
 fn compare_program(words: &[&str], is_excused: impl Fn(&Path) -> bool + Sync) {
-    let files = chosen(every());
+    let files = sampled(chosen(), 6);
     let compared = std::sync::atomic::AtomicUsize::new(0);
     let differences = each(&files, |entry| {
         let is_for_newest = newest::has_unnamed_types(&entry.path);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ferrocdf_compat::python::{script, texts};
 
-use crate::{each, files};
+use crate::{each, files, sampled};
 
 /// The attribute that is added.
 const NAME: &str = "added_by_ferrocdf";
@@ -29,11 +29,11 @@ fn an_attribute_more_changes_nothing_else() {
     let folder = tempfile::tempdir().expect("a folder");
     let excused = |path: &Path| FROM_OTHERS.iter().any(|name| path.ends_with(name));
     let small = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.len() <= MOST);
-    let files: Vec<_> = files(&["hdf5"])
-        .into_iter()
-        .filter(|entry| small(&entry.path) && !excused(&entry.path) && ferrocdf::open(&entry.path).is_ok())
-        .collect();
+    let mut files = files(&["hdf5"]);
+    files.retain(|entry| small(&entry.path) && !excused(&entry.path) && ferrocdf::open(&entry.path).is_ok());
     assert!(files.len() > 900, "only {} files can be read", files.len());
+    // Of all files, h5py reads more than 800 before and after.
+    let files = sampled(files, 3);
     let name = |path: &Path| folder.path().join(path.to_string_lossy().replace('/', "_"));
     let mut differences = each(&files, |entry| match edited(&entry.path, &name(&entry.path)) {
         Ok(()) => vec![],
@@ -72,6 +72,6 @@ fn an_attribute_more_changes_nothing_else() {
         }
     }
     println!("{compared} files compared of {}", files.len());
-    assert!(compared > 800, "h5py reads only {compared} files");
+    assert!(compared > files.len() * 8 / 10, "h5py reads only {compared} files");
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
 }

@@ -9,11 +9,12 @@ use ferrocdf::File;
 use ferrocdf::store::ranges::total;
 use ferrocdf_compat::python::{script, texts};
 
-use crate::{Entry, files};
+use crate::{Entry, files, sampled};
 
 fn chosen() -> Vec<Entry> {
-    let every = std::env::var("FERROCDF_EVERY").map_or(12, |every| every.parse().expect("a number"));
-    files(&["hdf5"]).into_iter().filter(|entry| entry.normal).step_by(every).collect()
+    let mut files = files(&["hdf5"]);
+    files.retain(|entry| entry.normal);
+    sampled(files, 12)
 }
 
 /// Files whose chunks are numbered in another order than the format says: half of them lie outside of the dataset, where HDF5 reads fill

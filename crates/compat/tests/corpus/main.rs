@@ -84,6 +84,15 @@ fn files(kinds: &[&str]) -> Vec<Entry> {
         .collect()
 }
 
+/// Returns one file in `FERROCDF_EVERY`, or in `usual` if that is not set; with a colon and a number behind, another one of so many.
+fn sampled(files: Vec<Entry>, usual: usize) -> Vec<Entry> {
+    let wished = std::env::var("FERROCDF_EVERY").unwrap_or_else(|_| usual.to_string());
+    let (every, first) = wished.split_once(':').unwrap_or((&wished, "0"));
+    let number =
+        |text: &str| text.parse::<usize>().expect("FERROCDF_EVERY is a number, or two with a colon between");
+    files.into_iter().skip(number(first)).step_by(number(every)).collect()
+}
+
 /// The classic files.
 fn classic() -> Vec<Entry> {
     let files = files(&["cdf1", "cdf2", "cdf5"]);

@@ -53,7 +53,8 @@ pub(crate) fn data_bytes(entry: &Entry) -> Option<u64> {
 #[test]
 fn hdf5_files_that_the_reference_copies_to_a_classic_kind() {
     let (copies, large) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let files = crate::files(&["hdf5"]);
+    // Of all files, the reference copies more than 280.
+    let files = crate::sampled(crate::files(&["hdf5"]), 4);
     let wrong = each(&files, |entry| {
         let path = entry.path.to_str().expect("names in the corpus are UTF-8");
         match data_bytes(entry) {
@@ -97,5 +98,5 @@ fn hdf5_files_that_the_reference_copies_to_a_classic_kind() {
     let (copies, large) = (copies.into_inner(), large.into_inner());
     println!("{copies} copies compared, {large} files too large");
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(copies > 280, "only {copies} copies");
+    assert!(copies > files.len() / 6, "only {copies} copies of {}", files.len());
 }

@@ -15,7 +15,7 @@ use crate::excused::{Excused, FIXED_TEXT, is_excused};
 use crate::nccopy_files::data_bytes;
 use crate::nccopy_tool::ours;
 use crate::ncdump_tool::{ours as our_dump, reference as their_dump};
-use crate::{Entry, each, files, within_seconds};
+use crate::{Entry, each, files, sampled, within_seconds};
 
 const KINDS: [&str; 5] = ["nc4", "nc7", "nc3", "nc6", "cdf5"];
 
@@ -30,14 +30,9 @@ const EXCEPTIONS: &[Excused] = &[
 ];
 
 fn chosen() -> Vec<Entry> {
-    let wished = std::env::var("FERROCDF_EVERY").unwrap_or_else(|_| "12".to_string());
-    let (every, first) = wished.split_once(':').unwrap_or((&wished, "0"));
-    let number =
-        |text: &str| text.parse::<usize>().expect("FERROCDF_EVERY is a number, or two with a colon between");
-    let files = files(&["hdf5"]).into_iter();
-    let files = files
-        .filter(|entry| entry.normal && !is_excused(&entry.path, EXCEPTIONS) && !has_unnamed(&entry.path));
-    files.skip(number(first)).step_by(number(every)).collect()
+    let mut files = files(&["hdf5"]);
+    files.retain(|entry| entry.normal && !is_excused(&entry.path, EXCEPTIONS) && !has_unnamed(&entry.path));
+    sampled(files, 12)
 }
 
 /// Whether a file has types without a name. Debian's version leaves out what is of them, so that its copies lack it, and are
