@@ -61,7 +61,7 @@ impl File {
             .hdf_eos(options.hdf_eos || asks_for_hdf_eos)
             .hdf4_all(options.hdf4_all || asks_for_all);
         let location = &*location.resolved()?;
-        let opened = location.opened(options)?;
+        let opened = opened(location, options)?;
         let name = location.name();
         let state = match location {
             // Bytes in memory have no name that would say anything.
@@ -78,7 +78,7 @@ impl File {
 }
 
 impl State {
-    /// A file that is read, from what [`Location::opened`] returned.
+    /// A file that is read, from what [`opened`] returned.
     pub(super) fn open(
         (blob, views): (Arc<dyn Blob>, Option<MetadataViews>),
         location: &Location,
@@ -101,6 +101,17 @@ impl State {
         }
         state.seen = seen;
         Ok(state)
+    }
+}
+
+/// Returns the bytes of a dataset as a reader with these options reads them, and the views for [`Context::views`].
+pub(super) fn opened(
+    location: &Location,
+    options: &OpenOptions,
+) -> Result<(Arc<dyn Blob>, Option<MetadataViews>)> {
+    match options.all_attributes && !options.shared {
+        true => location.blob_and_views(),
+        false => location.blob(options.shared).map(|blob| (blob, None)),
     }
 }
 

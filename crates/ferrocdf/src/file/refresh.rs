@@ -3,6 +3,7 @@
 use ferrocdf_bytes::{Code, Error, Result, errno};
 use ferrocdf_store::{is_stale, retry};
 
+use super::open::opened;
 use super::{File, State};
 use crate::location::Location;
 
@@ -76,7 +77,7 @@ impl State {
             return Ok(None);
         };
         let location = Location::Path(path.clone());
-        let opened = match location.opened(options) {
+        let opened = match opened(&location, options) {
             Err(error) if error.code == errno::NOENT => return Ok(None),
             opened => opened?,
         };

@@ -29,7 +29,6 @@ use resolver::{BesideFile, BesideObject};
 pub use url::Url;
 
 use crate::elements::zeros;
-use crate::options::OpenOptions;
 use crate::zarr_options::ZarrOptions;
 
 /// Bytes that one request asks for where a dataset is read whole.
@@ -260,12 +259,8 @@ impl Location {
         })
     }
 
-    /// Returns the bytes of the dataset as a reader with these options reads them, and views of a local file all of whose attributes are
-    /// going to be read. What is shared with writers is not kept.
-    pub(crate) fn opened(&self, options: &OpenOptions) -> Result<(Arc<dyn Blob>, Option<MetadataViews>)> {
-        if options.shared || !options.all_attributes {
-            return self.blob(options.shared).map(|blob| (blob, None));
-        }
+    /// Returns the bytes of the dataset, which is not shared with writers, and of a local file views that keep its metadata.
+    pub(crate) fn blob_and_views(&self) -> Result<(Arc<dyn Blob>, Option<MetadataViews>)> {
         Ok(match self {
             Location::Path(path) => {
                 let file = Arc::new(FileBlob::open(path)?);
