@@ -20,7 +20,7 @@ mod stream;
 pub use chain::{Chain, Step};
 pub use codecs::{ArrayInfo, ChunkInfo, Codecs, DatasetInfo, ElementType, Provider};
 pub use filter::Filter;
-pub use filters::{NumberKind, NumberType, szip_params, unshuffle_part};
+pub use filters::{NumberKind, NumberType, decode_snappy, szip_params, unshuffle_part};
 pub use identity::FilterId;
 pub use json::{
     from_numcodecs, from_zarr_v3, numcodecs_id, readers_without_numcodecs, to_numcodecs, to_zarr_v3,

@@ -22,6 +22,9 @@ pub struct Hierarchy {
     pub root: Node,
     /// True if the metadata of all nodes came from one object.
     pub is_consolidated: bool,
+    /// The member `record_size` of consolidated metadata of version 2, which tells that chunks are references in tables of so many rows; 0 for
+    /// a value that is no number of rows.
+    pub record_size: Option<u64>,
     /// The versions of the documents that were read, by their keys; only of [`Hierarchy::open_each`].
     pub versions: HashMap<String, ObjectVersion>,
     /// The nodes of consolidated metadata, as it was before the documents were read; only of [`Hierarchy::open_each`].
@@ -105,7 +108,9 @@ impl Hierarchy {
         }
         if let Some(metadata) = walk.document(ZMETADATA)? {
             let nodes = consolidated_v2(&metadata).map_err(|error| error.at(walk.key("", ZMETADATA)))?;
-            return walk.hierarchy(Version::V2, nodes, true).map(Some);
+            let record_size = record_size(&metadata);
+            let hierarchy = walk.hierarchy(Version::V2, nodes, true)?;
+            return Ok(Some(Hierarchy { record_size, ..hierarchy }));
         }
         let mut nodes = Nodes::new();
         walk.read_level(Version::V2, &[String::new()], &mut nodes)?;
@@ -130,13 +135,19 @@ impl Hierarchy {
                 Version::V2 => walk.document(ZMETADATA)?,
             };
             let is_consolidated = all.is_some();
+            let record_size = all.as_ref().filter(|_| version == Version::V2).and_then(record_size);
             let consolidated = all.as_ref().and_then(|all| all.get("metadata")).and_then(Json::as_object);
             let consolidated = consolidated.cloned().unwrap_or_default();
             let mut nodes = Nodes::new();
             walk.read_level(version, &[String::new()], &mut nodes)?;
             walk.descend(version, &mut nodes)?;
             let hierarchy = walk.hierarchy(version, nodes, is_consolidated)?;
-            return Ok(Some(Hierarchy { versions: walk.versions.into_inner(), consolidated, ..hierarchy }));
+            return Ok(Some(Hierarchy {
+                record_size,
+                versions: walk.versions.into_inner(),
+                consolidated,
+                ..hierarchy
+            }));
         }
         Ok(None)
     }
@@ -310,6 +321,7 @@ impl Walk<'_> {
                     version,
                     root: node,
                     is_consolidated,
+                    record_size: None,
                     versions: HashMap::new(),
                     consolidated: Members::default(),
                 });
@@ -417,6 +429,11 @@ fn consolidated_v2(json: &Json) -> Result<Nodes> {
     }
     nodes.retain(|_, documents| documents.metadata.is_some());
     Ok(nodes)
+}
+
+/// Returns the member of `.zmetadata` that is [`Hierarchy::record_size`].
+fn record_size(metadata: &Json) -> Option<u64> {
+    metadata.get("record_size").map(|size| size.as_u64().unwrap_or(0))
 }
 
 /// Reads `consolidated_metadata` of the root.

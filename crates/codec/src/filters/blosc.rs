@@ -15,7 +15,7 @@ use std::ops::Range;
 use ferrocdf_bytes::Result;
 
 use super::{bitshuffle, blosclz, deflate, lz4, shuffle, zstd};
-use crate::filter::{SliceCodec, bad_params, boxed, corrupt};
+use crate::filter::{SliceCodec, bad_params, boxed, corrupt, wrong_size};
 use crate::identity::FilterId;
 use crate::json::JsonForm;
 use crate::registry::Entry;
@@ -253,7 +253,7 @@ impl BloscHeader {
             let decoded_len = match self.compressor {
                 BloscCompressor::BloscLz => blosclz::decode(compressed, to).map(|()| Some(split))?,
                 BloscCompressor::Lz4 => lz4::decode_block(compressed, to).map(|()| Some(split))?,
-                BloscCompressor::Snappy => decode_snappy(compressed, to)?,
+                BloscCompressor::Snappy => decode_snappy(compressed, to).map(|()| Some(split))?,
                 BloscCompressor::Zlib => deflate::inflate(deflate::Wrapper::Zlib, compressed, to)?,
                 BloscCompressor::Zstd => zstd::decode(compressed, to)?,
             };
@@ -298,12 +298,17 @@ impl BloscHeader {
     }
 }
 
-fn decode_snappy(compressed: &[u8], decoded: &mut [u8]) -> Result<Option<usize>> {
-    let damaged = |error| corrupt(format!("snappy: {} compressed bytes: {error}", compressed.len()));
-    if snap::raw::decompress_len(compressed).map_err(damaged)? != decoded.len() {
-        return Ok(None);
+/// Decodes a raw stream of Snappy ("Snappy compressed format description") to the bytes that it decodes to.
+///
+/// # Errors
+/// `NC_EHDFERR` for a damaged stream, and for one of another decoded size.
+pub fn decode_snappy(encoded: &[u8], decoded: &mut [u8]) -> Result<()> {
+    let damaged = |error| corrupt(format!("snappy: {} encoded bytes: {error}", encoded.len()));
+    let len = snap::raw::decompress_len(encoded).map_err(damaged)?;
+    if len != decoded.len() {
+        return Err(wrong_size(decoded.len(), len));
     }
-    snap::raw::Decoder::new().decompress(compressed, decoded).map(Some).map_err(damaged)
+    snap::raw::Decoder::new().decompress(encoded, decoded).map(drop).map_err(damaged)
 }
 
 impl SliceCodec for Blosc {

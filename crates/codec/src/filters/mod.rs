@@ -71,6 +71,7 @@ filters! {
     zfpy,
 }
 
+pub use blosc::decode_snappy;
 pub use numbers::{NumberKind, NumberType};
 pub use shuffle::unshuffle_part;
 pub use szip::derived_params as szip_params;

@@ -60,7 +60,7 @@ const TABLE: [Probe; 6] = [
         container: Container::ZarrV3,
         recognises: |candidate| Ok(candidate.head.is_empty()),
         open: |_, context| {
-            let (store, model) = NcZarr::open(context)?;
+            let (store, model) = NcZarr::open(context, references::open_tables)?;
             plugins::check_setting().map(|()| (Box::new(store) as _, model))
         },
         write: None,

@@ -14,6 +14,7 @@ mod json_values;
 mod keys;
 mod no_bytes;
 mod place;
+mod tables;
 mod type_definitions;
 mod types;
 mod values;
@@ -42,6 +43,7 @@ pub(crate) use keys::ARRAY_DIMENSIONS;
 use no_bytes::NoBytes;
 pub(crate) use place::{has_no_bytes, is_folder, new_store, new_zip};
 pub use place::{is_zarr_store, no_store_to_replace, remove_zarr_store};
+pub(crate) use tables::{OpenTables, TableChunks, TableLayout};
 pub(crate) use write::{NcZarrWriter, planned_metadata};
 
 /// The codec of numcodecs with the blocks of HDF5's filter LZ4, which only this library reads in the frame of HDF5.
@@ -49,7 +51,10 @@ const LZ4: &str = "lz4";
 
 /// A Zarr store that is open for reading.
 pub(crate) struct NcZarr {
+    /// The store of the chunks.
     store: Arc<dyn Store>,
+    /// The same store, if the chunks are references in tables: the metadata is in another store then.
+    referenced: Option<Arc<dyn TableChunks>>,
     path: String,
     codecs: Codecs,
     no_bytes: NoBytes,
@@ -142,6 +147,8 @@ fn format(version: Version) -> Format {
 struct Content {
     version: Version,
     is_consolidated: bool,
+    /// See [`Hierarchy::record_size`].
+    record_size: Option<u64>,
     /// Those of the groups, by their ids; empty if the root is an array.
     groups: Vec<Document>,
     arrays: Vec<ZarrVariable>,
@@ -182,7 +189,7 @@ impl NcZarr {
     /// # Errors
     /// `NC_ENOTNC` if a folder has no Zarr metadata, `NC_ENOOBJECT` if a store has no object at the key or below it; `NC_EZARRMETA` if that of
     /// the root cannot be read.
-    pub(crate) fn open(context: &Context<'_>) -> Result<(NcZarr, Model)> {
+    pub(crate) fn open(context: &Context<'_>, open_tables: OpenTables) -> Result<(NcZarr, Model)> {
         let (store, path) = place::store(context.location, context.durable)?;
         let codecs = plugins::codecs();
         let (content, model) =
@@ -194,7 +201,11 @@ impl NcZarr {
                 }
                 _ => error,
             })?;
-        Ok((Self::of(store, path, codecs, content), model))
+        let Some(layout) = content.tables() else {
+            return Ok((Self::of(store, path, codecs, content), model));
+        };
+        let chunks = open_tables(store, layout, context.beside)?;
+        Ok((NcZarr { referenced: Some(chunks.clone()), ..Self::of(chunks, path, codecs, content) }, model))
     }
 
     /// Opens a store in a zip file for reading.
@@ -209,16 +220,20 @@ impl NcZarr {
     /// Opens the group or array at a path of a store.
     ///
     /// # Errors
-    /// Those of [`NcZarr::open`].
+    /// Those of [`NcZarr::open`]; `NC_ENOTBUILT` for references in parquet, whose targets are named from their folder.
     pub(crate) fn open_in(store: Arc<dyn Store>, path: String) -> Result<(NcZarr, Model)> {
         let codecs = plugins::codecs();
         let (content, model) = Content::read(&*store, &path, &codecs)?;
+        if content.record_size.is_some() {
+            let what = "references in parquet are read from a folder only: unpack the file there";
+            return Err(Error::new(Code::ENOTBUILT, what));
+        }
         Ok((Self::of(store, path, codecs, content), model))
     }
 
     fn of(store: Arc<dyn Store>, path: String, codecs: Codecs, content: Content) -> NcZarr {
         let (no_bytes, readers) = (NoBytes(store.clone()), Mutex::default());
-        NcZarr { store, path, codecs, no_bytes, content, readers }
+        NcZarr { store, referenced: None, path, codecs, no_bytes, content, readers }
     }
 
     fn variable(&self, var: VarId) -> &ZarrVariable {
@@ -277,7 +292,16 @@ impl NcZarr {
 
 impl Driver for NcZarr {
     fn refresh(&mut self) -> Result<Model> {
-        let (content, model) = Content::read(&*self.store, &self.path, &self.codecs)?;
+        let store = self.referenced.as_ref().map_or(&*self.store, |chunks| chunks.tables());
+        let (content, model) = Content::read(store, &self.path, &self.codecs)?;
+        match (&self.referenced, content.tables()) {
+            (Some(chunks), Some(layout)) => chunks.refresh(layout)?,
+            (None, None) => {}
+            _ => {
+                let what = "chunks took the place of references, or references that of chunks; open it again";
+                return Err(Error::new(Code::EZARRMETA, what));
+            }
+        }
         self.content = content;
         self.readers = Mutex::default();
         Ok(model)
@@ -355,6 +379,7 @@ impl Content {
         Content {
             version,
             is_consolidated: false,
+            record_size: None,
             groups,
             arrays,
             skipped,
@@ -367,6 +392,16 @@ impl Content {
     fn read(store: &dyn Store, path: &str, codecs: &Codecs) -> Result<(Content, Model)> {
         let hierarchy = Hierarchy::open(store, path, &keys::child_names, codecs)?;
         hierarchy.map(walk::walk).ok_or_else(no_metadata)
+    }
+
+    /// Returns the layout of the tables with references to chunks; `None` for a store that has its chunks.
+    fn tables(&self) -> Option<TableLayout> {
+        let record_size = self.record_size?;
+        let grids = self.arrays.iter().map(|array| {
+            let lens = array.metadata.shape.iter().zip(&array.metadata.chunk_shape);
+            (array.document.path.clone(), lens.map(|(len, chunk)| len.div_ceil((*chunk).max(1))).collect())
+        });
+        Some(TableLayout { grids: grids.collect(), record_size })
     }
 
     /// Reads a store that is to be written: from the documents of each node.

@@ -13,7 +13,7 @@ use crate::location::Location;
 
 /// True for an object whose key is that of a folder, so that no request for its bytes is needed.
 pub(crate) fn is_folder(location: &Location) -> bool {
-    matches!(location, Location::Object { key, .. } if key.is_empty() || key.ends_with(".zarr") || key.ends_with('/'))
+    matches!(location, Location::Object { key, .. } if key.is_empty() || key.ends_with('/') || [".zarr", ".parq", ".parquet"].iter().any(|end| key.ends_with(end)))
 }
 
 /// True if the answer to reading the first bytes at a location is that of a folder: a directory, or a key that no object has, or only an

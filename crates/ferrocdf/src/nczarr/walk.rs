@@ -45,6 +45,7 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
         .any(|key| find((&hierarchy.root.attributes, &hierarchy.root.metadata), key).is_some());
     let is_of_netcdf = is_netcdf || hierarchy.root.attributes.get(PROPERTIES).is_some();
     let (version, is_consolidated) = (hierarchy.version, hierarchy.is_consolidated);
+    let record_size = hierarchy.record_size;
     let mut walk = Walk {
         model: Model::new(super::format(version)),
         dims: Dims::default(),
@@ -71,7 +72,9 @@ pub(super) fn walk(hierarchy: Hierarchy) -> (Content, Model) {
     let found = std::mem::take(&mut walk.arrays);
     let arrays = found.into_iter().map(|found| walk.variable(found)).collect();
     let Walk { model, documents: groups, skipped, lost, hidden, .. } = walk;
-    (Content { version, is_consolidated, groups, arrays, skipped, lost, hidden, is_netcdf }, model)
+    let content =
+        Content { version, is_consolidated, record_size, groups, arrays, skipped, lost, hidden, is_netcdf };
+    (content, model)
 }
 
 struct Walk {

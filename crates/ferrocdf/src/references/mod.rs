@@ -7,11 +7,14 @@
 mod concat;
 mod json;
 mod make;
+mod parquet;
 mod plan;
+mod records;
 mod requests;
 mod store;
 mod targets;
 mod template;
+mod write_tables;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -25,7 +28,7 @@ use crate::location::Location;
 use targets::Base;
 
 pub use make::{MadeReferences, ReferenceOptions};
-pub(crate) use store::{open, recognises};
+pub(crate) use store::{open, open_tables, recognises};
 
 /// Keys of a Zarr store, each with bytes or with the place where its bytes are.
 ///
@@ -133,15 +136,18 @@ impl References {
     /// `NC_EINVAL` for a name that is no key of an object, and for a range that ends behind byte 2^64.
     pub fn insert(&mut self, key: String, reference: Reference) -> Result<()> {
         check_key(&key)?;
-        if let Reference::Range { start, len, .. } = reference
-            && start.checked_add(len).is_none()
-        {
-            let what = format!("{key}: {len} bytes at byte {start} end behind byte 2^64");
-            return Err(Error::new(Code::EINVAL, what));
+        if let Reference::Range { start, len, .. } = reference {
+            checked_end(start, len).map_err(|error| error.at(&key))?;
         }
         self.entries.insert(key, reference);
         Ok(())
     }
+}
+
+/// Checks that a range ends before byte 2^64.
+fn checked_end(start: u64, len: u64) -> Result<u64> {
+    let what = || format!("{len} bytes at byte {start} end behind byte 2^64");
+    start.checked_add(len).ok_or_else(|| Error::new(Code::EINVAL, what()))
 }
 
 /// Returns the error of a range that reaches past the end of its file or object.

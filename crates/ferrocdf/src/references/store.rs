@@ -1,8 +1,9 @@
 //! References as a store: the objects of a Zarr store that lie in other files.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ferrocdf_bytes::{Code, Error, Result, ToUsize};
 use ferrocdf_model::Model;
@@ -11,10 +12,12 @@ use ferrocdf_store::{
     list_in,
 };
 
+use super::records::Records;
 use super::targets::{Base, ReferenceTarget, Targets};
 use super::{Reference, References, past_end};
 use crate::driver::{Candidate, Context, Driver};
-use crate::nczarr::NcZarr;
+use crate::location::Location;
+use crate::nczarr::{NcZarr, TableChunks, TableLayout};
 use crate::plugins;
 
 /// Most bytes of a text of references.
@@ -64,20 +67,70 @@ pub(super) fn open_with(
     base: Base,
     name: String,
 ) -> Result<(Box<dyn Driver>, Model)> {
-    let targets = Targets::new(base);
-    let costs = references.iter().filter_map(|(_, reference)| reference.url());
-    let cost = costs.map(|url| targets.cost(url)).max_by_key(|cost| cost.latency);
-    let store = ReferenceStore { references, targets, cost: cost.unwrap_or(Cost::MEMORY), name };
+    let store = ReferenceStore::new(ReferenceSource::Parsed(references), base, name);
     let (store, model) = NcZarr::open_in(Arc::new(store), String::new())?;
     plugins::check_setting().map(|()| (Box::new(store) as _, model))
 }
 
+/// Opens the chunks that references in parquet make, see [`OpenTables`](crate::nczarr::OpenTables).
+///
+/// # Errors
+/// `NC_EZARRMETA` for tables without rows; those of a URL that is malformed.
+pub(crate) fn open_tables(
+    store: Arc<dyn Store>,
+    layout: TableLayout,
+    beside: &Location,
+) -> Result<Arc<dyn TableChunks>> {
+    let source = ReferenceSource::Records(Records::new(store, layout)?);
+    Ok(Arc::new(ReferenceStore::new(source, Base::around(beside)?, beside.name().display().to_string())))
+}
+
 /// The objects that references make, to be read.
 struct ReferenceStore {
-    references: References,
+    source: ReferenceSource,
     targets: Targets,
-    cost: Cost,
+    cost: OnceLock<Cost>,
     name: String,
+}
+
+/// Where references come from.
+enum ReferenceSource {
+    /// A text that was parsed.
+    Parsed(References),
+    /// Tables that are read when they are needed.
+    Records(Records),
+}
+
+impl ReferenceSource {
+    /// Returns the references of keys, in their order; `None` for those that have none.
+    fn find(&self, keys: &[&str]) -> Vec<Result<Option<Cow<'_, Reference>>>> {
+        match self {
+            ReferenceSource::Parsed(references) => {
+                keys.iter().map(|key| Ok(references.get(key).map(Cow::Borrowed))).collect()
+            }
+            ReferenceSource::Records(records) => {
+                let owned = |found: Option<Reference>| found.map(Cow::Owned);
+                records.find(keys).into_iter().map(|found| found.map(owned)).collect()
+            }
+        }
+    }
+
+    /// Returns the cost of the slowest target: of tables in a slow store, that of the store, and of others that of a few targets.
+    fn cost(&self, targets: &Targets) -> Cost {
+        let slowest = |costs: &mut dyn Iterator<Item = Cost>| costs.max_by_key(|cost| cost.latency);
+        let cost = match self {
+            ReferenceSource::Parsed(references) => {
+                let urls = references.iter().filter_map(|(_, reference)| reference.url());
+                slowest(&mut urls.map(|url| targets.cost(url)))
+            }
+            ReferenceSource::Records(records) => {
+                let own = records.store().cost();
+                let urls = if own.is_near() { records.some_urls() } else { vec![] };
+                slowest(&mut urls.iter().map(|url| targets.cost(url)).chain([own]))
+            }
+        };
+        cost.unwrap_or(Cost::MEMORY)
+    }
 }
 
 /// Requests for bytes that are not inline, by their files and stores.
@@ -114,15 +167,19 @@ struct FromStore {
 }
 
 impl ReferenceStore {
+    fn new(source: ReferenceSource, base: Base, name: String) -> ReferenceStore {
+        ReferenceStore { source, targets: Targets::new(base), cost: OnceLock::new(), name }
+    }
+
     /// Answers a request for inline bytes; any other is added to `requests`.
     fn answer(
         &self,
         number: usize,
-        (key, range): (&str, ByteRange),
+        ((key, range), reference): ((&str, ByteRange), Option<&Reference>),
         requests: &mut Requests,
     ) -> Result<Option<Fetched>> {
         check_key(key)?;
-        let (url, reference) = match self.references.get(key) {
+        let (url, reference) = match reference {
             None => return Ok(None),
             Some(Reference::Inline(bytes)) => {
                 let total = bytes.len() as u64;
@@ -205,7 +262,7 @@ impl ReferenceStore {
         };
         let end = start.checked_add(len)?;
         let joined = end.max(next.checked_add(more)?) - start;
-        let is_near = next <= end.saturating_add(self.cost.gap);
+        let is_near = next <= end.saturating_add(self.cost().gap);
         (is_near && joined <= MAX_TOGETHER).then_some(ByteRange::Bounded { start, len: joined })
     }
 }
@@ -236,9 +293,12 @@ impl Store for ReferenceStore {
 
     fn get_many(&self, requests: &[(&str, ByteRange)]) -> Vec<Result<Option<Fetched>>> {
         let mut others = Requests::default();
-        let requests = requests.iter().enumerate();
-        let mut answers: Vec<_> =
-            requests.map(|(number, &request)| self.answer(number, request, &mut others)).collect();
+        let keys: Vec<&str> = requests.iter().map(|(key, _)| *key).collect();
+        let mut answers = vec![];
+        for (number, (&request, found)) in requests.iter().zip(self.source.find(&keys)).enumerate() {
+            answers
+                .push(found.and_then(|found| self.answer(number, (request, found.as_deref()), &mut others)));
+        }
         for (url, (blob, requests)) in others.files {
             for (request, answer) in requests.iter().zip(read_ranges(&*blob, &requests)) {
                 answers[request.number] = answer.map(Some).map_err(|error| error.at(&url));
@@ -266,15 +326,35 @@ impl Store for ReferenceStore {
 
     fn list(&self, folder: &str) -> Result<Listing> {
         check_folder(folder)?;
-        Ok(list_in(&self.references.entries, folder))
+        match &self.source {
+            ReferenceSource::Parsed(references) => Ok(list_in(&references.entries, folder)),
+            // Chunks are not looked for by their names.
+            ReferenceSource::Records(records) => records.store().list(folder),
+        }
     }
 
     fn cost(&self) -> Cost {
-        self.cost
+        *self.cost.get_or_init(|| self.source.cost(&self.targets))
     }
 
     fn name(&self) -> String {
         self.name.clone()
+    }
+}
+
+impl TableChunks for ReferenceStore {
+    fn tables(&self) -> &dyn Store {
+        match &self.source {
+            ReferenceSource::Parsed(_) => self,
+            ReferenceSource::Records(records) => &**records.store(),
+        }
+    }
+
+    fn refresh(&self, layout: TableLayout) -> Result<()> {
+        match &self.source {
+            ReferenceSource::Parsed(_) => Ok(()),
+            ReferenceSource::Records(records) => records.refresh(layout),
+        }
     }
 }
 
@@ -333,10 +413,10 @@ mod tests {
     /// Makes a store of references to one target, `u`.
     fn store_of(references: &str, target: ReferenceTarget) -> ReferenceStore {
         let text = format!("{{\"version\": 1, \"refs\": {{{references}}}}}");
-        let targets = Targets::new(Base::Memory { has_files: false });
-        targets.insert("u", target);
-        let references = References::parse(text.as_bytes()).unwrap();
-        ReferenceStore { references, targets, cost: Cost::MEMORY, name: "references".to_string() }
+        let source = ReferenceSource::Parsed(References::parse(text.as_bytes()).unwrap());
+        let store = ReferenceStore::new(source, Base::Memory { has_files: false }, "references".to_string());
+        store.targets.insert("u", target);
+        store
     }
 
     /// Returns the bytes of all of some objects, or the code of the error.

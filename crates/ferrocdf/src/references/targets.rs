@@ -52,6 +52,23 @@ impl Base {
         })
     }
 
+    /// The folder that the folder of references at a location is in.
+    ///
+    /// # Errors
+    /// Those of a URL that is malformed.
+    pub(super) fn around(location: &Location) -> Result<Base> {
+        Base::beside(&match &*location.resolved()? {
+            // The name of a folder like `..` says nothing about that around it.
+            Location::Path(path) => {
+                Location::Path(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+            }
+            Location::Object { store, key } => {
+                Location::Object { store: store.clone(), key: key.trim_end_matches('/').to_string() }
+            }
+            other => other.clone(),
+        })
+    }
+
     /// The folder at a location.
     ///
     /// # Errors

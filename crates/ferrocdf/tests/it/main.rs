@@ -20,6 +20,7 @@ mod netcdf4;
 mod objects;
 mod parts;
 mod references;
+mod references_in_parquet;
 mod refusals;
 mod removing;
 mod replaced;

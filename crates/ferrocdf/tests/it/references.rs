@@ -46,7 +46,7 @@ fn fill(file: &FileMut) {
 }
 
 /// Returns every variable of a dataset with its attributes and values.
-fn content(file: &File) -> Vec<String> {
+pub fn content(file: &File) -> Vec<String> {
     let variables = file.variables().map(|variable| {
         let values = variable.get_all(..).unwrap();
         let attributes = variable.attributes().unwrap();
@@ -58,18 +58,18 @@ fn content(file: &File) -> Vec<String> {
     all
 }
 
-fn made(location: &Location, options: &ReferenceOptions) -> References {
+pub fn made(location: &Location, options: &ReferenceOptions) -> References {
     let MadeReferences { references, skipped } = References::of(location, options).unwrap();
     assert!(skipped.is_empty(), "{skipped:?}");
     references
 }
 
-fn url(url: &str) -> ReferenceOptions {
+pub fn url(url: &str) -> ReferenceOptions {
     ReferenceOptions { url: Some(url.to_string()), ..ReferenceOptions::default() }
 }
 
 /// Makes a dataset of a format at a name in a folder.
-fn dataset(folder: &Path, name: &str, format: Format) -> Location {
+pub fn dataset(folder: &Path, name: &str, format: Format) -> Location {
     let path = folder.join(name);
     let file = FileMut::create(&path, &CreateOptions::format(format)).unwrap();
     fill(&file);
@@ -77,7 +77,7 @@ fn dataset(folder: &Path, name: &str, format: Format) -> Location {
     Location::Path(path)
 }
 
-const FORMATS: [(Format, &str); 5] = [
+pub const FORMATS: [(Format, &str); 5] = [
     (Format::CLASSIC, "a.nc"),
     (Format::DATA64, "a.nc"),
     (Format::NETCDF4, "a.nc"),

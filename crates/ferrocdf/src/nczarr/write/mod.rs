@@ -208,8 +208,17 @@ impl NcZarrWriter {
 
     fn open_in((store, path): (Arc<dyn Store>, String)) -> Result<(NcZarrWriter, Model)> {
         let codecs = plugins::codecs();
-        let (mut content, model, AsRead { versions, consolidated }) =
-            Content::read_each(&*store, &path, &codecs)?;
+        let references = || only_read("a folder of references in parquet");
+        let read = Content::read_each(&*store, &path, &codecs);
+        let read = read.map_err(|error| match Content::read(&*store, &path, &codecs) {
+            // They need no documents of their own for each node.
+            Ok((content, _)) if content.record_size.is_some() => references(),
+            _ => error,
+        });
+        let (mut content, model, AsRead { versions, consolidated }) = read?;
+        if content.record_size.is_some() {
+            return Err(references());
+        }
         let variables = std::mem::take(&mut content.arrays);
         let groups = std::mem::take(&mut content.groups);
         let is_old = groups.iter().chain(variables.iter().map(|variable| &variable.document));

@@ -1,0 +1,178 @@
+//! Writing references in parquet, in the layout that `records.rs` reads.
+
+use std::collections::HashMap;
+
+use ferrocdf_bytes::{Code, Error, Result};
+use ferrocdf_store::Store;
+use ferrocdf_zarr::{Json, within};
+
+use super::parquet::{NewColumn, write};
+use super::records::{MAX_ROWS, OFFSET, PATH, RAW, SIZE, chunk_number, table_key};
+use super::{Reference, References};
+use crate::location::Location;
+use crate::nczarr::new_store;
+use crate::options::CreateOptions;
+
+/// Documents of nodes, which `.zmetadata` has.
+const DOCUMENTS: [&str; 3] = [".zgroup", ".zarray", ".zattrs"];
+
+/// The references to the chunks of a table.
+struct NewTable<'a> {
+    /// The URLs, each once.
+    urls: Vec<&'a str>,
+    /// The number of each URL.
+    numbers: HashMap<&'a str, u32>,
+    path: Vec<Option<u32>>,
+    offset: Vec<i64>,
+    size: Vec<i64>,
+    raw: Vec<Option<&'a [u8]>>,
+}
+
+impl References {
+    /// Rows of a table in parquet, unless the caller asks for others: as many as in kerchunk.
+    pub const RECORD_SIZE: u64 = 100_000;
+
+    /// Writes the references as a folder of tables in parquet, which [`File::open`](crate::File::open), fsspec and kerchunk read. References that
+    /// are at the location, or a Zarr store, are removed first. A table is `record_size` chunks of an array; readers keep it in memory. The
+    /// metadata comes last, so that a folder that is not complete is no dataset.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for a number of rows that no table has, and for keys that are no chunks of an array; `ENOTEMPTY` for a folder of other
+    /// files; those of the system or the store.
+    pub fn write_parquet(&self, location: &Location, record_size: u64) -> Result<()> {
+        if !(1..=MAX_ROWS as u64).contains(&record_size) {
+            let what = format!("tables of {record_size} rows: they have 1 to {MAX_ROWS}");
+            return Err(Error::new(Code::EINVAL, what));
+        }
+        let metadata = self.documents()?;
+        let location = &*location.resolved()?;
+        let written =
+            new_store(location, true, CreateOptions::default().durable).and_then(|(store, folder)| {
+                for (key, document) in &metadata {
+                    if let Some(array) = key.strip_suffix("/.zarray") {
+                        self.write_tables((array, document), record_size, (&*store, &folder))?;
+                    }
+                }
+                let metadata = metadata.iter().map(|(key, document)| (*key, document.clone())).collect();
+                let text = Json::object(vec![
+                    ("metadata", Json::object(metadata)),
+                    ("record_size", Json::integer(record_size)),
+                    ("zarr_consolidated_format", Json::integer(1)),
+                ]);
+                store.put(&within(&folder, ".zmetadata"), text.to_string().as_bytes())?;
+                store.commit()
+            });
+        written.map_err(|error| error.at(location.name().display()))
+    }
+
+    /// Returns the documents of the nodes.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for keys that are neither documents nor chunks of an array; `NC_EZARRMETA` for documents that are no JSON.
+    fn documents(&self) -> Result<Vec<(&str, Json)>> {
+        let mut documents = vec![];
+        for (key, reference) in self.iter() {
+            let (folder, name) = key.rsplit_once('/').unwrap_or(("", key));
+            match reference {
+                // Consolidated metadata is made anew.
+                _ if key == ".zmetadata" => {}
+                Reference::Inline(text) if DOCUMENTS.contains(&name) => {
+                    documents.push((key, Json::parse(text).map_err(|error| error.at(key))?));
+                }
+                _ if !folder.is_empty() && self.get(&within(folder, ".zarray")).is_some() => {}
+                _ => return Err(no_chunk(key)),
+            }
+        }
+        Ok(documents)
+    }
+
+    /// Writes the tables of an array, without those of which all chunks are missing.
+    fn write_tables(
+        &self,
+        (array, document): (&str, &Json),
+        record_size: u64,
+        (store, folder): (&dyn Store, &str),
+    ) -> Result<()> {
+        let lengths = |name: &str| -> Option<Vec<u64>> {
+            document.get(name)?.as_array()?.iter().map(Json::as_u64).collect()
+        };
+        let (Some(shape), Some(chunks)) = (lengths("shape"), lengths("chunks")) else {
+            return Err(Error::new(Code::EZARRMETA, "its metadata has no shape").at(array));
+        };
+        let grid: Vec<u64> =
+            shape.iter().zip(&chunks).map(|(len, chunk)| len.div_ceil((*chunk).max(1))).collect();
+        let all = grid.iter().fold(1u64, |all, &count| all.saturating_mul(count));
+        let prefix = format!("{array}/");
+        let mut found = vec![];
+        for (key, reference) in self.iter_from(&prefix) {
+            let name = &key[prefix.len()..];
+            if !DOCUMENTS.contains(&name) {
+                found.push((chunk_number(name, &grid).ok_or_else(|| no_chunk(key))?, reference));
+            }
+        }
+        found.sort_unstable_by_key(|(number, _)| *number);
+        for chunks in found.chunk_by(|(one, _), (other, _)| one / record_size == other / record_size) {
+            let number = chunks[0].0 / record_size;
+            let first = number * record_size;
+            // Not more than `MAX_ROWS`.
+            let rows = record_size.min(all - first) as usize;
+            let mut table = NewTable::new(rows);
+            for (chunk, reference) in chunks {
+                table.set((chunk - first) as usize, reference)?;
+            }
+            store.put(&within(folder, &table_key(array, number)), &table.finish(rows)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn no_chunk(key: &str) -> Error {
+    Error::new(Code::EINVAL, "it is no chunk of an array, and references in parquet hold no others").at(key)
+}
+
+impl<'a> NewTable<'a> {
+    fn new(rows: usize) -> NewTable<'a> {
+        let (urls, numbers) = Default::default();
+        let (path, raw) = (vec![None; rows], vec![None; rows]);
+        NewTable { urls, numbers, path, offset: vec![0; rows], size: vec![0; rows], raw }
+    }
+
+    /// Sets the reference in a row.
+    fn set(&mut self, row: usize, reference: &'a Reference) -> Result<()> {
+        let (url, start, len) = match reference {
+            Reference::Inline(bytes) => {
+                self.raw[row] = Some(bytes);
+                return Ok(());
+            }
+            // Offset and size 0 stand for all bytes.
+            Reference::Range { start: 0, len: 0, .. } => {
+                self.raw[row] = Some(&[]);
+                return Ok(());
+            }
+            Reference::Whole { url } => (url, 0, 0),
+            Reference::Range { url, start, len } => (url, *start, *len),
+        };
+        let next = self.urls.len() as u32;
+        let number = *self.numbers.entry(url).or_insert(next);
+        if number == next {
+            self.urls.push(url);
+        }
+        let too_large =
+            |_| Error::new(Code::EINVAL, format!("{len} bytes at byte {start}: beyond 2^63")).at(url);
+        self.path[row] = Some(number);
+        self.offset[row] = i64::try_from(start).map_err(too_large)?;
+        self.size[row] = i64::try_from(len).map_err(too_large)?;
+        Ok(())
+    }
+
+    /// Returns the bytes of the table.
+    fn finish(self, rows: usize) -> Result<Vec<u8>> {
+        let columns = [
+            (PATH, NewColumn::Texts(&self.urls, self.path)),
+            (OFFSET, NewColumn::Integers(self.offset)),
+            (SIZE, NewColumn::Integers(self.size)),
+            (RAW, NewColumn::Bytes(self.raw)),
+        ];
+        write(rows, &columns)
+    }
+}
