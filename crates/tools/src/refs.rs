@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ferrocdf::references::{MadeReferences, ReferenceOptions, References};
 use ferrocdf::store::{MemoryBlob, write_file};
 use ferrocdf::{Code, Error, Location, Result};
@@ -11,13 +11,29 @@ use ferrocdf::{Code, Error, Location, Result};
 use crate::input::{check_output, location};
 use crate::progress::RemoteProgress;
 use crate::says;
+use crate::target::Target;
+
+/// How references are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RefsFormat {
+    /// A text, which readers hold in memory.
+    Json,
+    /// A folder of tables, which readers open one at a time: for millions of chunks.
+    Parquet,
+}
 
 /// The command line.
 #[derive(Args)]
 pub struct RefsOptions {
-    /// The file to write; standard output unless given.
-    #[arg(short, long, value_name = "OUT.json")]
+    /// The file to write, or the folder of tables; standard output unless given.
+    #[arg(short, long, value_name = "OUT.json|OUT.parq")]
     pub output: Option<PathBuf>,
+    /// How references are stored; parquet if the name of the output ends in .parq or .parquet, else JSON.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<RefsFormat>,
+    /// Chunks of an array in each table of parquet.
+    #[arg(long, value_name = "COUNT", default_value_t = References::RECORD_SIZE)]
+    pub record_size: u64,
     /// Chunks with fewer bytes become a part of the references.
     #[arg(long, value_name = "BYTES", default_value_t = ReferenceOptions::default().inline)]
     pub inline: u64,
@@ -61,11 +77,32 @@ impl RefsOptions {
         }
     }
 
+    /// True if the references are to be stored in parquet.
+    fn is_parquet(&self) -> bool {
+        let has_name = || {
+            let name = self.output.as_ref().map(|output| output.to_string_lossy());
+            name.is_some_and(|name| {
+                let name = name.trim_end_matches('/');
+                [".parq", ".parquet"].iter().any(|end| name.ends_with(end))
+            })
+        };
+        self.format.map_or_else(has_name, |format| format == RefsFormat::Parquet)
+    }
+
     /// Writes references to the output; to `out` if there is none.
     ///
     /// # Errors
     /// Those of writing.
     pub fn write(&self, references: &References, out: &mut dyn Write) -> Result<()> {
+        if self.is_parquet() {
+            let Some(path) = &self.output else {
+                let what = "references in parquet are a folder: name it with the option `output`";
+                return Err(Error::new(Code::EINVAL, what));
+            };
+            let target = Target::new_store(path)?;
+            target.named(references.write_parquet(&target.location(), self.record_size))?;
+            return target.replace();
+        }
         let text = references.to_json();
         match &self.output {
             Some(path) => match location(path)? {

@@ -110,7 +110,7 @@ impl Target {
     ///
     /// # Errors
     /// `ENOTEMPTY` for a folder with other files than those of a Zarr store.
-    fn new_store(given: &Path) -> Result<Target> {
+    pub fn new_store(given: &Path) -> Result<Target> {
         let location = location(given)?.resolved()?.into_owned();
         let given = given.to_path_buf();
         let Location::Path(path) = &location else {
@@ -129,6 +129,14 @@ impl Target {
         }
         let temporary = make_temporary(&path, None).map_err(failed)?;
         Ok(Target::of(given, temporary, Way::Folder(path), None))
+    }
+
+    /// Returns where the store is to be written that becomes the target.
+    pub fn location(&self) -> Location {
+        match &self.way {
+            Way::Direct(location) => location.clone(),
+            _ => Location::Path(self.temporary.clone()),
+        }
     }
 
     /// Makes the dataset that is to become the target.

@@ -40,3 +40,33 @@ fn references_are_written_beside_and_never_over_their_sources() {
     }
     assert_eq!(["a.nc", "b.nc"].map(|name| fs::read(path(name)).unwrap()), before);
 }
+
+#[test]
+fn references_in_parquet_are_a_folder_that_replaces_its_own_kind_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    make(&path("a.nc"));
+    for args in
+        [&["-o", "a.parq", "--record-size", "1"][..], &["-o", "a.parq"], &["-o", "b", "--format", "parquet"]]
+    {
+        let (done, said) = refs(folder.path(), &[&["a.nc"], args].concat());
+        assert!(done && said.is_empty(), "{said}");
+        let file = File::open(path(args[1])).unwrap();
+        assert_eq!(file.variable("v").unwrap().get_values::<f32, _>(..).unwrap(), [2.5; 1000]);
+    }
+    fs::create_dir(path("c.parq")).unwrap();
+    fs::write(path("c.parq/kept"), b"").unwrap();
+    for (args, word) in [
+        (&["-o", "c.parq"][..], "not replaced"),
+        (&["-o", "d.parq", "--record-size", "0"], "tables of 0 rows"),
+        (&["--format", "parquet"], "option `output`"),
+    ] {
+        let (done, said) = refs(folder.path(), &[&["a.nc"], args].concat());
+        assert!(!done && said.contains(word), "{args:?}: {said}");
+    }
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["a.nc", "a.parq", "b", "c.parq"]);
+    assert!(path("c.parq/kept").exists());
+}
