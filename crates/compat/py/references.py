@@ -5,6 +5,8 @@
 `ranges OURS THEIRS`: each chunk that both have as a range is the same range, and neither has others.
 `values FILE REFERENCES`: zarr-python reads the values of the file through fsspec.
 `xarray FILE REFERENCES`: xarray gives the same variables of both.
+`parquet REFERENCES OUT SIZE ENGINE`: fsspec's references in parquet, of those in JSON.
+References are JSON, or a folder of parquet.
 Several commands have `then` between them.
 """
 
@@ -22,6 +24,7 @@ import xarray
 import zarr
 from kerchunk.hdf import SingleHdf5ToZarr
 from kerchunk.netCDF3 import NetCDF3ToZarr
+from fsspec.implementations.reference import LazyReferenceMapper, ReferenceFileSystem
 from kerchunk.utils import refs_as_store
 
 zarr.config.set({"async.concurrency": 2})
@@ -141,11 +144,30 @@ def ranges(ours, theirs):
     print(len(set(mine) & set(others)))
 
 
+def parquet(references, out, size, engine):
+    references = json.loads(pathlib.Path(references).read_text())["refs"]
+    mapper = LazyReferenceMapper.create(out, record_size=int(size), engine=engine)
+    for key in sorted(references):
+        mapper[key] = references[key]
+    mapper.flush()
+
+
+def store_of(path):
+    """The store that references make, and its keys of metadata."""
+    path = pathlib.Path(path)
+    if path.is_dir():
+        files = ReferenceFileSystem(LazyReferenceMapper(str(path)), remote_protocol="file", asynchronous=True)
+        keys = json.loads((path / ".zmetadata").read_text())["metadata"]
+        return zarr.storage.FsspecStore(files, read_only=True, path=""), keys
+    references = json.loads(path.read_text())
+    return refs_as_store(references), references["refs"]
+
+
 def opened(path):
     """The arrays of references by their paths. Groups are not listed: zarr-python finds no members of inner ones in this store."""
-    references = json.loads(pathlib.Path(path).read_text())
-    group = zarr.open_group(refs_as_store(references), mode="r", zarr_format=2)
-    names = [key.removesuffix("/.zarray") for key in references["refs"] if key.endswith("/.zarray")]
+    store, keys = store_of(path)
+    group = zarr.open_group(store, mode="r", zarr_format=2)
+    names = [key.removesuffix("/.zarray") for key in keys if key.endswith("/.zarray")]
     return {name: group[name] for name in names}
 
 
@@ -182,7 +204,7 @@ def values(path, references):
 
 
 def with_xarray(path, references):
-    store = refs_as_store(json.loads(pathlib.Path(references).read_text()))
+    store, _ = store_of(references)
     with xarray.open_dataset(path, engine="netcdf4") as wanted, xarray.open_zarr(store, consolidated=False, zarr_format=2) as found:
         assert set(wanted.variables) == set(found.variables)
         for name in wanted.variables:
@@ -190,7 +212,7 @@ def with_xarray(path, references):
             assert wanted[name].dtype == found[name].dtype, (name, wanted[name].dtype, found[name].dtype)
 
 
-COMMANDS = {"make": make, "kerchunk": kerchunk, "ranges": ranges, "values": values, "xarray": with_xarray}
+COMMANDS = {"make": make, "kerchunk": kerchunk, "parquet": parquet, "ranges": ranges, "values": values, "xarray": with_xarray}
 
 if __name__ == "__main__":
     # Several commands take one process, since its start takes the most time.

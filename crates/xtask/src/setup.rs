@@ -179,6 +179,8 @@ const WHEELS: &[&str] = &[
     "hdf5plugin==7.1.0",
     "fsspec==2026.9.0",
     "kerchunk==0.2.10",
+    "fastparquet==2026.9.0",
+    "pyarrow==26.0.1",
     "obstore==0.12.1",
     "obspec-utils==0.9.0",
     "virtualizarr==2.5.1",
@@ -206,7 +208,7 @@ const WHEELS: &[&str] = &[
 
 /// The Python environment of the tests; its interpreter.
 pub fn python() -> Result<PathBuf, String> {
-    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy, kerchunk.netCDF3, obstore, virtualizarr, pyfive";
+    let there = "import netCDF4, h5py, hdf5plugin, aiohttp, flask_cors, moto, pytest, zarr, xarray, h5netcdf, distributed, pyhdf.SD, pyproj, maturin, mypy, kerchunk.netCDF3, fastparquet, pyarrow, obstore, virtualizarr, pyfive";
     environment("target/python", there, WHEELS)
 }
 

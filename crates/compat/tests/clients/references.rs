@@ -112,3 +112,59 @@ fn references_on_a_server_are_read_with_few_requests_and_by_fsspec() {
     let made = References::of(&there, &ReferenceOptions::default()).unwrap();
     assert!(made.skipped.is_empty(), "{:?}", made.skipped);
 }
+
+#[test]
+fn references_in_parquet_are_read_by_fsspec_and_its_own_by_us() {
+    let place = tempfile::tempdir().unwrap();
+    judge(&["make", text(place.path())]);
+    // Chunks of `part` in `filters.h5` are missing, and all of `never`; several tables of an array, or one of all its chunks.
+    for name in ["filters.h5", "netcdf3_classic.nc", "netcdf4.nc", "store2.zarr", "store3.zarr"] {
+        let path = |end: &str| place.path().join(format!("{name}{end}"));
+        let file = path("");
+        let location = Location::Path(file.clone());
+        let mut commands = vec![];
+        let mut folders = vec![];
+        for (size, inline) in [("5", "0"), ("100000", "500")] {
+            let ours = path(&format!(".{size}.parq"));
+            refs(&[text(&file), "-o", text(&ours), "--record-size", size, "--inline", inline]);
+            check_has(&Location::Path(ours.clone()), &location, &OTHER_TYPES);
+            commands.extend(["values", text(&file), text(&ours), "then"].map(str::to_string));
+            folders.push(ours);
+        }
+        if name.starts_with("netcdf") {
+            commands.extend(["xarray", text(&file), text(&folders[1]), "then"].map(str::to_string));
+        }
+        let json = path(".json");
+        refs(&[text(&file), "-o", text(&json), "--inline", "300"]);
+        let mut theirs = vec![];
+        for (size, engine) in
+            [("7", "fastparquet"), ("5", "pyarrow"), ("1000", "fastparquet"), ("1000", "pyarrow")]
+        {
+            let folder = path(&format!(".{size}.{engine}"));
+            commands
+                .extend(["parquet", text(&json), text(&folder), size, engine, "then"].map(str::to_string));
+            theirs.push(folder);
+        }
+        commands.pop();
+        judge(&commands.iter().map(String::as_str).collect::<Vec<_>>());
+        for folder in theirs {
+            check_has(&Location::Path(folder), &location, &OTHER_TYPES);
+        }
+    }
+}
+
+#[test]
+fn references_in_parquet_on_a_server_are_read_there() {
+    let place = tempfile::tempdir().unwrap();
+    judge(&["make", text(place.path())]);
+    let server = Nginx::serve(place.path());
+    for name in ["filters.h5", "store2.zarr"] {
+        let local = place.path().join(name);
+        let folder = place.path().join(format!("{name}.parq"));
+        refs(&[text(&local), "-o", text(&folder), "--base", &server.url()]);
+        check_has(&Location::Path(folder.clone()), &Location::Path(local.clone()), &OTHER_TYPES);
+        refs(&[text(&local), "-o", text(&folder), "--base", "", "--format", "parquet"]);
+        let there = Location::parse(format!("{}/{name}.parq", server.url()).as_bytes()).unwrap();
+        check_has(&there, &Location::Path(local), &OTHER_TYPES);
+    }
+}
