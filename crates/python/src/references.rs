@@ -27,8 +27,8 @@ pub(crate) fn write_references(
     inline: u64,
 ) -> PyResult<(Vec<u8>, Vec<String>)> {
     let done = py.detach(|| {
-        let (format, record_size) = (None, References::RECORD_SIZE);
-        let options = RefsOptions { output, format, record_size, inline, base, concat, inputs };
+        let (format, record_size, merge) = (None, References::RECORD_SIZE, false);
+        let options = RefsOptions { output, format, record_size, inline, base, concat, merge, inputs };
         let made = options.make()?;
         let mut text = vec![];
         options.write(&made.references, &mut text)?;

@@ -44,7 +44,10 @@ pub struct RefsOptions {
     /// scales, and the same values in variables without the dimension.
     #[arg(long, value_name = "DIMENSION")]
     pub concat: Option<String>,
-    /// The dataset: a path, or a URL (http, https, s3, gs, az). Several with `--concat`.
+    /// Merge the variables of several datasets. Variables and dimensions that several have must be the same in all of them.
+    #[arg(long, conflicts_with = "concat")]
+    pub merge: bool,
+    /// The dataset: a path, or a URL (http, https, s3, gs, az). Several with `--concat` or `--merge`.
     #[arg(required = true)]
     pub inputs: Vec<PathBuf>,
 }
@@ -70,8 +73,9 @@ impl RefsOptions {
         match (&self.concat, &inputs[..]) {
             (Some(dimension), inputs) => References::concat(dimension, inputs),
             (None, [(location, making)]) => References::of(location, making),
+            (None, inputs) if self.merge => References::merge(inputs),
             (None, _) => {
-                let what = "several datasets are joined along a dimension: name it with the option `concat`";
+                let what = "several datasets are joined along a dimension, which the option `concat` names, or merged with the option `merge`";
                 Err(Error::new(Code::EINVAL, what))
             }
         }

@@ -7,6 +7,7 @@
 mod concat;
 mod json;
 mod make;
+mod merge;
 mod parquet;
 mod plan;
 mod records;

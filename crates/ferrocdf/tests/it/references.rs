@@ -437,3 +437,63 @@ fn files_that_differ_are_not_joined_and_the_message_says_where() {
     let error = References::concat("depth", std::slice::from_ref(&first)).map(drop).unwrap_err();
     assert!(error.to_string().contains("no variable has this dimension"), "{error}");
 }
+
+/// Makes a file with dimension `x` of a length, its coordinate, and a variable of a name.
+fn with_variable(path: &Path, len: usize, name: &str) -> (Location, ReferenceOptions) {
+    let file = ferrocdf::create(path).unwrap();
+    file.put_attribute("title", name).unwrap();
+    file.add_dimension("x", len as u64).unwrap();
+    let x = file.add_variable::<f64>("x", &["x"]).unwrap();
+    x.put_values(&(0..len).map(|at| at as f64).collect::<Vec<_>>(), ..).unwrap();
+    let variable = file.add_variable::<i32>(name, &["x"]).unwrap();
+    variable.put_values(&vec![name.len() as i32; len], ..).unwrap();
+    file.close().unwrap();
+    (Location::Path(path.to_path_buf()), url(path.file_name().unwrap().to_str().unwrap()))
+}
+
+#[test]
+fn files_with_other_variables_are_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |name: &str, variable| with_variable(&folder.path().join(name), 300, variable);
+    let parts = [part("a.nc", "sst"), part("b.nc", "ice"), part("c.nc", "salinity")];
+    let made = References::merge(&parts).unwrap();
+    assert!(made.skipped.is_empty());
+    let json = folder.path().join("all.json");
+    fs::write(&json, made.references.to_json()).unwrap();
+    let file = File::open(&json).unwrap();
+    for (name, value) in [("sst", 3), ("ice", 3), ("salinity", 8)] {
+        assert_eq!(file.variable(name).unwrap().get_values::<i32, _>(..).unwrap(), [value; 300]);
+    }
+    assert_eq!(file.variables().count(), 4);
+    assert_eq!(file.attribute::<String>("title").unwrap(), "sst");
+    assert!(References::merge(&[]).is_err());
+}
+
+#[test]
+fn files_that_contradict_each_other_are_not_merged_and_the_message_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = with_variable(&folder.path().join("a.nc"), 300, "sst");
+    let path = folder.path().join("b.nc");
+    let refused = |other: (Location, ReferenceOptions), words: &[&str]| {
+        let error = References::merge(&[first.clone(), other]).map(drop).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("b.nc") && words.iter().all(|word| said.contains(word)), "{said}");
+        assert_eq!(error.code, Code::EINVAL);
+    };
+    let changed = |change: &dyn Fn(&FileMut)| {
+        let other = with_variable(&path, 300, "ice");
+        let file = FileMut::append(&path).unwrap();
+        change(&file);
+        file.close().unwrap();
+        other
+    };
+    refused(with_variable(&path, 301, "ice"), &["/x", "dimension x has 301 elements, but 300"]);
+    refused(
+        changed(&|file| file.variable_mut("x").unwrap().put_value(0.5, [7]).unwrap()),
+        &["/x", "other values"],
+    );
+    let add_units = |file: &FileMut| file.variable_mut("x").unwrap().put_attribute("units", "m").unwrap();
+    refused(changed(&add_units), &["/x", "units"]);
+    let add_group = |file: &FileMut| assert!(file.add_group("sst").is_ok());
+    refused(changed(&add_group), &["/sst", "a group in one file"]);
+}
