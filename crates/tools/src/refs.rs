@@ -68,6 +68,11 @@ impl RefsOptions {
             Ok((location, ReferenceOptions { url, inline: self.inline }))
         };
         self.output.iter().try_for_each(|output| check_output(&self.inputs, output))?;
+        if self.is_parquet() {
+            // Before hours of reading.
+            self.output.as_ref().ok_or_else(no_folder)?;
+            References::check_record_size(self.record_size)?;
+        }
         let inputs: Vec<(Location, ReferenceOptions)> =
             self.inputs.iter().map(input).collect::<Result<_>>()?;
         match (&self.concat, &inputs[..]) {
@@ -99,10 +104,7 @@ impl RefsOptions {
     /// Those of writing.
     pub fn write(&self, references: &References, out: &mut dyn Write) -> Result<()> {
         if self.is_parquet() {
-            let Some(path) = &self.output else {
-                let what = "references in parquet are a folder: name it with the option `output`";
-                return Err(Error::new(Code::EINVAL, what));
-            };
+            let path = self.output.as_deref().ok_or_else(no_folder)?;
             let target = Target::new_store(path)?;
             target.named(references.write_parquet(&target.location(), self.record_size))?;
             return target.replace();
@@ -116,6 +118,10 @@ impl RefsOptions {
             None => out.write_all(text.as_bytes()).map_err(|error| Error::system(error, "standard output")),
         }
     }
+}
+
+fn no_folder() -> Error {
+    Error::new(Code::EINVAL, "references in parquet are a folder: name it with the option `output`")
 }
 
 /// Writes the references of datasets. Returns the exit code: 1 if a variable or an attribute is missing in them, which standard error tells.

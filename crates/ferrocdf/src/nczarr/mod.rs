@@ -201,7 +201,7 @@ impl NcZarr {
                 }
                 _ => error,
             })?;
-        let Some(layout) = content.tables() else {
+        let Some(layout) = content.tables()? else {
             return Ok((Self::of(store, path, codecs, content), model));
         };
         let chunks = open_tables(store, layout, context.beside)?;
@@ -294,7 +294,7 @@ impl Driver for NcZarr {
     fn refresh(&mut self) -> Result<Model> {
         let store = self.referenced.as_ref().map_or(&*self.store, |chunks| chunks.tables());
         let (content, model) = Content::read(store, &self.path, &self.codecs)?;
-        match (&self.referenced, content.tables()) {
+        match (&self.referenced, content.tables()?) {
             (Some(chunks), Some(layout)) => chunks.refresh(layout)?,
             (None, None) => {}
             _ => {
@@ -395,13 +395,21 @@ impl Content {
     }
 
     /// Returns the layout of the tables with references to chunks; `None` for a store that has its chunks.
-    fn tables(&self) -> Option<TableLayout> {
-        let record_size = self.record_size?;
+    ///
+    /// # Errors
+    /// `NC_EZARRMETA` for an array whose chunks tables cannot have.
+    fn tables(&self) -> Result<Option<TableLayout>> {
+        let Some(record_size) = self.record_size else { return Ok(None) };
         let grids = self.arrays.iter().map(|array| {
+            let path = array.document.path.clone();
+            if path.is_empty() || array.metadata.keys.separator != '.' {
+                let what = "references in parquet have only chunks with names like `0.0`, of arrays in a group; write them anew as JSON";
+                return Err(Error::new(Code::EZARRMETA, what).at(format_args!("/{path}")));
+            }
             let lens = array.metadata.shape.iter().zip(&array.metadata.chunk_shape);
-            (array.document.path.clone(), lens.map(|(len, chunk)| len.div_ceil((*chunk).max(1))).collect())
+            Ok((path, lens.map(|(len, chunk)| len.div_ceil((*chunk).max(1))).collect()))
         });
-        Some(TableLayout { grids: grids.collect(), record_size })
+        Ok(Some(TableLayout { grids: grids.collect::<Result<_>>()?, record_size }))
     }
 
     /// Reads a store that is to be written: from the documents of each node.

@@ -204,7 +204,7 @@ fn insert_chunks(
     joined: &mut References,
 ) -> Result<()> {
     let prefix = format!("{path}/");
-    for (key, reference) in references.iter_from(&prefix) {
+    for (key, reference) in references.iter_from(prefix.clone()) {
         if let Some(key) = moved(&key[prefix.len()..], to) {
             joined.insert(format!("{prefix}{key}"), reference.clone())?;
         }

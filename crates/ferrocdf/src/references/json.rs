@@ -1,5 +1,6 @@
 //! The JSON text of references.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -90,7 +91,9 @@ impl ReferenceParser {
 
     fn insert(&mut self, key: String, value: &Json) -> Result<()> {
         let reference = match value {
-            Json::String(text) => Reference::Inline(inline_bytes(text).map_err(|error| error.at(&key))?),
+            Json::String(text) => {
+                Reference::Inline(inline_bytes(text.as_bytes()).map_err(|error| error.at(&key))?)
+            }
             Json::Object(_) => Reference::Inline(value.to_string().into_bytes().into()),
             Json::Array(parts) => match &parts[..] {
                 [Json::String(url)] => Reference::Whole { url: self.url(url) },
@@ -153,12 +156,24 @@ impl ReferenceParser {
     }
 }
 
-fn inline_bytes(text: &str) -> Result<Box<[u8]>> {
-    match text.strip_prefix(BASE64) {
+/// Returns the bytes that stand in references for these: in base64 if fsspec would take them for base64 otherwise.
+pub(super) fn guarded(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match bytes.starts_with(BASE64.as_bytes()) {
+        true => format!("{BASE64}{}", STANDARD.encode(bytes)).into_bytes().into(),
+        false => bytes.into(),
+    }
+}
+
+/// Returns the bytes for which others stand in references.
+///
+/// # Errors
+/// `NC_EZARRMETA` for damaged base64.
+pub(super) fn inline_bytes(text: &[u8]) -> Result<Box<[u8]>> {
+    match text.strip_prefix(BASE64.as_bytes()) {
         Some(encoded) => {
             STANDARD.decode(encoded).map(Into::into).map_err(|error| wrong(format!("base64: {error}")))
         }
-        None => Ok(text.as_bytes().into()),
+        None => Ok(text.into()),
     }
 }
 

@@ -45,7 +45,10 @@ struct MergedReferences {
     skipped: Vec<Error>,
     /// The number of the first dataset with each array, by the array's path without a slash before it.
     arrays: BTreeMap<String, usize>,
-    /// The number of the first dataset with each dimension, and the length there, by the path of its group and its name.
+    /// The number of the first dataset with each group, by the group's path without a slash before it.
+    groups: HashMap<String, usize>,
+    /// The number of the first dataset with each dimension, and the length there, by the path of the group of a variable that has it, in
+    /// which Zarr looks for it, and its name.
     dims: HashMap<(String, String), (usize, u64)>,
 }
 
@@ -56,9 +59,10 @@ impl MergedReferences {
         let number = self.members.len() - 1;
         let model = member.file.model();
         for var in model.var_ids() {
+            let group = model.group_path(model.var(var).group);
             for &dim in &model.var(var).dims {
                 let dim = model.dim(dim);
-                let path = (model.group_path(dim.group), dim.name.to_string());
+                let path = (group.clone(), dim.name.to_string());
                 let &mut (first, len) = self.dims.entry(path).or_insert((number, dim.len));
                 if len != dim.len {
                     let first = &self.members[first].name;
@@ -79,7 +83,7 @@ impl MergedReferences {
             let folder = key.rsplit_once('/').map_or("", |(folder, _)| folder);
             let is_new = match made.get(&within(folder, ".zarray")) {
                 Some(_) => *self.arrays.entry(folder.to_string()).or_insert(number) == number,
-                None => self.references.get(key).is_none(),
+                None => *self.groups.entry(folder.to_string()).or_insert(number) == number,
             };
             if is_new {
                 self.references.insert(key.to_string(), reference.clone())?;

@@ -126,9 +126,11 @@ impl References {
     }
 
     /// Iterates over the keys that begin with a text, and their values.
-    fn iter_from<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a Reference)> {
-        let behind = self.entries.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
-        behind.map(|(key, reference)| (&**key, reference)).take_while(move |(key, _)| key.starts_with(prefix))
+    fn iter_from(&self, prefix: String) -> impl Iterator<Item = (&str, &Reference)> {
+        let behind = self.entries.range::<str, _>((Bound::Included(&*prefix), Bound::Unbounded));
+        behind
+            .map(|(key, reference)| (&**key, reference))
+            .take_while(move |(key, _)| key.starts_with(&prefix))
     }
 
     /// Sets the value of a key.

@@ -12,6 +12,7 @@ use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::{ByteRange, Store};
 use ferrocdf_zarr::within;
 
+use super::json::inline_bytes;
 use super::parquet::{Column, ParquetFile};
 use super::{Reference, checked_end};
 use crate::nczarr::TableLayout;
@@ -26,8 +27,8 @@ pub(super) const RAW: &str = "raw";
 pub(super) const MAX_ROWS: usize = 1 << 22;
 
 /// Most bytes of a table, and of its decoded pages.
-const MAX_FILE: u64 = 128 << 20;
-const MAX_DECODED: usize = 256 << 20;
+pub(super) const MAX_FILE: u64 = 128 << 20;
+pub(super) const MAX_DECODED: usize = 256 << 20;
 
 /// Tables that are requested together.
 const AT_ONCE: usize = 8;
@@ -53,7 +54,7 @@ struct TablePlace {
     /// The key of the table.
     table: String,
     row: usize,
-    /// The rows that the table needs: the last one of an array may have more, or fewer than others.
+    /// The rows that the table needs; files have more behind the last chunk of an array.
     rows: usize,
 }
 
@@ -196,7 +197,7 @@ impl TableLayout {
         let (array, chunk) = key.rsplit_once('/')?;
         let grid = self.grids.get(array)?;
         let number = chunk_number(chunk, grid)?;
-        let all = grid.iter().try_fold(1u64, |all, &count| all.checked_mul(count))?;
+        let all = grid.iter().fold(1u64, |all, &count| all.saturating_mul(count));
         let (table, row) = (number / self.record_size, number % self.record_size);
         let rows = self.record_size.min(all - (number - row));
         let [row, rows] = [row, rows].map(usize::try_from);
@@ -231,6 +232,13 @@ impl ReferenceTable {
             return Err(Error::new(Code::EZARRMETA, what));
         }
         let file = ParquetFile::parse(file, rows, MAX_DECODED)?;
+        if file.rows() < rows {
+            let what = format!(
+                "parquet: {} rows of the {rows} that the metadata says: the table is of other references",
+                file.rows()
+            );
+            return Err(Error::new(Code::EZARRMETA, what));
+        }
         let (path, raw) = (file.column(PATH)?, file.column(RAW)?);
         if path.is_none() && raw.is_none() {
             let what = "parquet: it has neither a column \"path\" nor \"raw\", so it holds no references";
@@ -250,13 +258,14 @@ impl ReferenceTable {
         let wrong = |what: &str| Error::new(Code::EZARRMETA, what.to_string());
         if let Some(index) = self.raw.index(row) {
             let raw = self.raw.bytes(index).ok_or_else(|| wrong("\"raw\" has no bytes"))?;
-            return Ok(Some(Reference::Inline(raw.into())));
+            return inline_bytes(raw).map(|bytes| Some(Reference::Inline(bytes)));
         }
         let Some(url) = self.path.text(row)? else { return Ok(None) };
-        let number = |column: &Column| match column.index(row) {
-            None => Ok(0),
-            Some(index) => {
-                let number = column.integer(index).and_then(|number| u64::try_from(number).ok());
+        // Files whose references are all to whole objects may lack the columns.
+        let number = |column: &Column| match column.rows.is_empty() {
+            true => Ok(0),
+            false => {
+                let number = column.index(row).and_then(|index| u64::try_from(column.integer(index)?).ok());
                 number.ok_or_else(|| wrong("\"offset\" or \"size\" is no number of bytes"))
             }
         };

@@ -59,7 +59,7 @@ impl Base {
     pub(super) fn around(location: &Location) -> Result<Base> {
         Base::beside(&match &*location.resolved()? {
             // The name of a folder like `..` says nothing about that around it.
-            Location::Path(path) => {
+            Location::Path(path) if path.file_name().is_none() => {
                 Location::Path(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
             }
             Location::Object { store, key } => {

@@ -1,13 +1,15 @@
 //! Writing references in parquet, in the layout that `records.rs` reads.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ferrocdf_bytes::{Code, Error, Result};
 use ferrocdf_store::Store;
 use ferrocdf_zarr::{Json, within};
 
+use super::json::guarded;
 use super::parquet::{NewColumn, write};
-use super::records::{MAX_ROWS, OFFSET, PATH, RAW, SIZE, chunk_number, table_key};
+use super::records::{MAX_DECODED, MAX_FILE, MAX_ROWS, OFFSET, PATH, RAW, SIZE, chunk_number, table_key};
 use super::{Reference, References};
 use crate::location::Location;
 use crate::nczarr::new_store;
@@ -25,12 +27,33 @@ struct NewTable<'a> {
     path: Vec<Option<u32>>,
     offset: Vec<i64>,
     size: Vec<i64>,
-    raw: Vec<Option<&'a [u8]>>,
+    raw: Vec<Option<Cow<'a, [u8]>>>,
+}
+
+/// The references to the chunks of an array, in the order of the chunks' numbers.
+struct ArrayChunks<'a> {
+    /// The key of the array.
+    array: &'a str,
+    /// The number of chunks that it may have.
+    all: u64,
+    found: Vec<(u64, &'a Reference)>,
 }
 
 impl References {
     /// Rows of a table in parquet, unless the caller asks for others: as many as in kerchunk.
     pub const RECORD_SIZE: u64 = 100_000;
+
+    /// Checks that tables can have so many rows.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` if they cannot.
+    pub fn check_record_size(record_size: u64) -> Result<()> {
+        if !(1..=MAX_ROWS as u64).contains(&record_size) {
+            let what = format!("tables of {record_size} rows: they have 1 to {MAX_ROWS}");
+            return Err(Error::new(Code::EINVAL, what));
+        }
+        Ok(())
+    }
 
     /// Writes the references as a folder of tables in parquet, which [`File::open`](crate::File::open), fsspec and kerchunk read. References that
     /// are at the location, or a Zarr store, are removed first. A table is `record_size` chunks of an array; readers keep it in memory. The
@@ -40,19 +63,17 @@ impl References {
     /// `NC_EINVAL` for a number of rows that no table has, and for keys that are no chunks of an array; `ENOTEMPTY` for a folder of other
     /// files; those of the system or the store.
     pub fn write_parquet(&self, location: &Location, record_size: u64) -> Result<()> {
-        if !(1..=MAX_ROWS as u64).contains(&record_size) {
-            let what = format!("tables of {record_size} rows: they have 1 to {MAX_ROWS}");
-            return Err(Error::new(Code::EINVAL, what));
-        }
+        References::check_record_size(record_size)?;
         let metadata = self.documents()?;
+        // What is at the location stays there if these references cannot be written.
+        let arrays = metadata.iter().filter_map(|(key, document)| {
+            key.strip_suffix("/.zarray").map(|array| self.chunks_of(array, document))
+        });
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
         let location = &*location.resolved()?;
         let written =
             new_store(location, true, CreateOptions::default().durable).and_then(|(store, folder)| {
-                for (key, document) in &metadata {
-                    if let Some(array) = key.strip_suffix("/.zarray") {
-                        self.write_tables((array, document), record_size, (&*store, &folder))?;
-                    }
-                }
+                arrays.iter().try_for_each(|chunks| chunks.write(record_size, (&*store, &folder)))?;
                 let metadata = metadata.iter().map(|(key, document)| (*key, document.clone())).collect();
                 let text = Json::object(vec![
                     ("metadata", Json::object(metadata)),
@@ -86,13 +107,8 @@ impl References {
         Ok(documents)
     }
 
-    /// Writes the tables of an array, without those of which all chunks are missing.
-    fn write_tables(
-        &self,
-        (array, document): (&str, &Json),
-        record_size: u64,
-        (store, folder): (&dyn Store, &str),
-    ) -> Result<()> {
+    /// Returns the references to the chunks of an array with a document.
+    fn chunks_of<'a>(&'a self, array: &'a str, document: &Json) -> Result<ArrayChunks<'a>> {
         let lengths = |name: &str| -> Option<Vec<u64>> {
             document.get(name)?.as_array()?.iter().map(Json::as_u64).collect()
         };
@@ -104,23 +120,46 @@ impl References {
         let all = grid.iter().fold(1u64, |all, &count| all.saturating_mul(count));
         let prefix = format!("{array}/");
         let mut found = vec![];
-        for (key, reference) in self.iter_from(&prefix) {
+        for (key, reference) in self.iter_from(prefix.clone()) {
             let name = &key[prefix.len()..];
-            if !DOCUMENTS.contains(&name) {
-                found.push((chunk_number(name, &grid).ok_or_else(|| no_chunk(key))?, reference));
+            if DOCUMENTS.contains(&name) {
+                continue;
             }
+            if let Reference::Range { start, len, .. } = reference
+                && i64::try_from(start.saturating_add(*len)).is_err()
+            {
+                let what = format!("{len} bytes at byte {start}: references in parquet count up to 2^63");
+                return Err(Error::new(Code::EINVAL, what).at(key));
+            }
+            found.push((chunk_number(name, &grid).ok_or_else(|| no_chunk(key))?, reference));
         }
         found.sort_unstable_by_key(|(number, _)| *number);
-        for chunks in found.chunk_by(|(one, _), (other, _)| one / record_size == other / record_size) {
+        Ok(ArrayChunks { array, all, found })
+    }
+}
+
+impl ArrayChunks<'_> {
+    /// Writes the tables of the array to a folder, without those of which all chunks are missing.
+    fn write(&self, record_size: u64, (store, folder): (&dyn Store, &str)) -> Result<()> {
+        for chunks in self.found.chunk_by(|(one, _), (other, _)| one / record_size == other / record_size) {
             let number = chunks[0].0 / record_size;
             let first = number * record_size;
             // Not more than `MAX_ROWS`.
-            let rows = record_size.min(all - first) as usize;
+            let rows = record_size.min(self.all - first) as usize;
             let mut table = NewTable::new(rows);
             for (chunk, reference) in chunks {
-                table.set((chunk - first) as usize, reference)?;
+                table.set((chunk - first) as usize, reference);
             }
-            store.put(&within(folder, &table_key(array, number)), &table.finish(rows)?)?;
+            let (bytes, decoded) = table.finish(rows)?;
+            if bytes.len() as u64 > MAX_FILE || decoded > MAX_DECODED {
+                let what = format!(
+                    "table {number} of its chunks would have {} bytes, {decoded} when it is read, more than readers hold: give a smaller \
+                     --record-size, or a smaller --inline",
+                    bytes.len()
+                );
+                return Err(Error::new(Code::EINVAL, what).at(self.array));
+            }
+            store.put(&within(folder, &table_key(self.array, number)), &bytes)?;
         }
         Ok(())
     }
@@ -138,16 +177,16 @@ impl<'a> NewTable<'a> {
     }
 
     /// Sets the reference in a row.
-    fn set(&mut self, row: usize, reference: &'a Reference) -> Result<()> {
+    fn set(&mut self, row: usize, reference: &'a Reference) {
         let (url, start, len) = match reference {
             Reference::Inline(bytes) => {
-                self.raw[row] = Some(bytes);
-                return Ok(());
+                self.raw[row] = Some(guarded(bytes));
+                return;
             }
             // Offset and size 0 stand for all bytes.
             Reference::Range { start: 0, len: 0, .. } => {
-                self.raw[row] = Some(&[]);
-                return Ok(());
+                self.raw[row] = Some(Cow::Borrowed(&[]));
+                return;
             }
             Reference::Whole { url } => (url, 0, 0),
             Reference::Range { url, start, len } => (url, *start, *len),
@@ -157,21 +196,19 @@ impl<'a> NewTable<'a> {
         if number == next {
             self.urls.push(url);
         }
-        let too_large =
-            |_| Error::new(Code::EINVAL, format!("{len} bytes at byte {start}: beyond 2^63")).at(url);
         self.path[row] = Some(number);
-        self.offset[row] = i64::try_from(start).map_err(too_large)?;
-        self.size[row] = i64::try_from(len).map_err(too_large)?;
-        Ok(())
+        // Both are below 2^63: see `chunks_of`.
+        self.offset[row] = start as i64;
+        self.size[row] = len as i64;
     }
 
-    /// Returns the bytes of the table.
-    fn finish(self, rows: usize) -> Result<Vec<u8>> {
+    /// Returns the bytes of the table, and how many its decoded pages take.
+    fn finish(self, rows: usize) -> Result<(Vec<u8>, usize)> {
         let columns = [
             (PATH, NewColumn::Texts(&self.urls, self.path)),
             (OFFSET, NewColumn::Integers(self.offset)),
             (SIZE, NewColumn::Integers(self.size)),
-            (RAW, NewColumn::Bytes(self.raw)),
+            (RAW, NewColumn::Bytes(self.raw.iter().map(Option::as_deref).collect())),
         ];
         write(rows, &columns)
     }

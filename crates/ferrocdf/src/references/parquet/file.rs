@@ -9,8 +9,8 @@ use super::pages::{ColumnReader, PageFormat};
 use super::thrift::{Struct, ThriftValue};
 use super::{MAGIC, damaged, repetition, unsupported};
 
-/// Most bytes of a footer: its values take up to 32 times the memory of its text.
-const MAX_FOOTER: usize = 1 << 20;
+/// Most bytes of a footer or of the header of a page: its values take up to 32 times the memory of its text.
+pub(super) const MAX_FOOTER: usize = 1 << 20;
 
 /// Bytes of the length of the footer and of the signature, at the end of a file.
 const TAIL: usize = 8;
@@ -49,6 +49,11 @@ impl<'a> ParquetFile<'a> {
         let footer = footer.ok_or_else(|| damaged(format!("its footer of {len} bytes cannot be parsed")))?;
         let rows = footer.size(3).ok_or_else(|| damaged("its footer has no number of rows"))?;
         Ok(ParquetFile { bytes, footer, rows: rows.min(max_rows), budget: Cell::new(budget) })
+    }
+
+    /// Returns the number of rows that columns have: those of the file, or those that are wanted.
+    pub(in crate::references) fn rows(&self) -> usize {
+        self.rows
     }
 
     /// Reads a column; `None` if the file has none of this name.

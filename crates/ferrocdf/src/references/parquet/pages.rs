@@ -8,6 +8,7 @@ use ferrocdf_codec::{FilterId, built_in, decode_snappy};
 use ferrocdf_model::Filter;
 
 use super::column::{Column, Values, values_of};
+use super::file::MAX_FOOTER;
 use super::thrift::Struct;
 use super::{codec, damaged, encoding, page, physical, runs, unsupported};
 
@@ -57,7 +58,9 @@ impl<'a> ColumnReader<'a, '_> {
         }
         let mut dictionary = Dictionary { first: into.values.len(), len: 0 };
         while rows > 0 {
-            let (header, rest) = Struct::parse(self.pages).ok_or_else(|| damaged("a page has no header"))?;
+            let start = &self.pages[..self.pages.len().min(MAX_FOOTER)];
+            let (header, rest) = Struct::parse(start).ok_or_else(|| damaged("a page has no header"))?;
+            let rest = &self.pages[start.len() - rest.len()..];
             let (Some(size), Some(len)) = (header.size(2), header.size(3)) else {
                 return Err(damaged("a page has no size"));
             };
@@ -89,13 +92,22 @@ impl<'a> ColumnReader<'a, '_> {
         Ok(())
     }
 
-    /// Returns the decoded bytes of a page, of which there are `size`.
-    fn decoded(&self, stored: &'a [u8], size: usize) -> Result<Cow<'a, [u8]>> {
+    /// Takes bytes of a decoded page from the budget. The values of the column take about as many, also those of pages that are not encoded.
+    fn charge(&self, size: usize) -> Result<()> {
         let left = self.budget.get().checked_sub(size);
         let too_large = || damaged(format!("with {size} bytes of a page it takes too much memory"));
         self.budget.set(left.ok_or_else(too_large)?);
+        Ok(())
+    }
+
+    /// Returns the decoded bytes of a page, of which there are `size`.
+    fn decoded(&self, stored: &'a [u8], size: usize) -> Result<Cow<'a, [u8]>> {
+        self.charge(size)?;
         let mut decoded = vec![];
         let filter = match self.format.codec {
+            codec::UNCOMPRESSED if stored.len() != size => {
+                return Err(damaged(format!("a page of {size} bytes has {}", stored.len())));
+            }
             codec::UNCOMPRESSED => return Ok(Cow::Borrowed(stored)),
             codec::SNAPPY => {
                 decoded = crate::elements::zeros(size)?;
@@ -157,7 +169,10 @@ impl<'a> ColumnReader<'a, '_> {
         let size = size.checked_sub(levels.len()).ok_or_else(too_short)?;
         let values = match about.integer(7) {
             // Not encoded if all rows are null.
-            Some(0) => Cow::Borrowed(values),
+            Some(0) => {
+                self.charge(values.len())?;
+                Cow::Borrowed(values)
+            }
             _ if values.is_empty() => Cow::Borrowed(values),
             _ => self.decoded(values, size)?,
         };

@@ -95,7 +95,7 @@ fn written(rows: usize) -> (Vec<u8>, Vec<String>) {
         let path = path(row).map(|index| texts[index as usize].as_bytes());
         format!("{} {} 5 {}", text(path), row << 33, text(raw(row)))
     };
-    (write(rows, &columns).unwrap(), (0..rows).map(line).collect())
+    (write(rows, &columns).unwrap().0, (0..rows).map(line).collect())
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn own_files_have_the_rows_that_were_written() {
         assert_eq!(lines(&file, usize::MAX).unwrap(), wanted, "{rows}");
     }
     let empty: [(&str, NewColumn<'_>); 1] = [("path", NewColumn::Texts(&[], vec![None; 5]))];
-    assert_eq!(lines(&write(5, &empty).unwrap(), 9).unwrap(), ["-"; 5]);
+    assert_eq!(lines(&write(5, &empty).unwrap().0, 9).unwrap(), ["-"; 5]);
 }
 
 #[test]

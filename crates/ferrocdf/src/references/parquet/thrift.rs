@@ -3,7 +3,7 @@
 /// Greatest depth of values within values.
 const MAX_DEPTH: usize = 16;
 
-/// ThriftValue types ("Struct encoding").
+/// Types of values ("Struct encoding").
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
 const I8: u8 = 3;

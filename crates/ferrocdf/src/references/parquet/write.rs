@@ -32,11 +32,14 @@ struct Pages {
     decoded: usize,
 }
 
-/// Returns a file with columns of `rows` rows. Fewer than 2^31 bytes may be in each.
+/// Returns a file with columns of `rows` rows, and the bytes that its decoded pages take.
 ///
 /// # Errors
 /// Those of the codec.
-pub(in crate::references) fn write(rows: usize, columns: &[(&str, NewColumn<'_>)]) -> Result<Vec<u8>> {
+pub(in crate::references) fn write(
+    rows: usize,
+    columns: &[(&str, NewColumn<'_>)],
+) -> Result<(Vec<u8>, usize)> {
     let mut file = MAGIC.to_vec();
     let (mut chunks, mut decoded) = (vec![], 0);
     for (name, column) in columns {
@@ -83,7 +86,7 @@ pub(in crate::references) fn write(rows: usize, columns: &[(&str, NewColumn<'_>)
     file.extend(&footer);
     file.extend((footer.len() as u32).to_le_bytes());
     file.extend(MAGIC);
-    Ok(file)
+    Ok((file, decoded))
 }
 
 impl NewColumn<'_> {
