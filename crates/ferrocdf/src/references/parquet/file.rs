@@ -6,11 +6,8 @@ use ferrocdf_bytes::Result;
 
 use super::column::Column;
 use super::pages::{ColumnReader, PageFormat};
-use super::thrift::{Struct, ThriftValue};
+use super::thrift::{MAX_METADATA, Struct, ThriftValue};
 use super::{MAGIC, damaged, repetition, unsupported};
-
-/// Most bytes of a footer or of the header of a page: its values take up to 32 times the memory of its text.
-pub(super) const MAX_FOOTER: usize = 1 << 20;
 
 /// Bytes of the length of the footer and of the signature, at the end of a file.
 const TAIL: usize = 8;
@@ -42,7 +39,7 @@ impl<'a> ParquetFile<'a> {
             })?;
         let len = tail.first_chunk().map_or(0, |len| u32::from_le_bytes(*len)) as usize;
         let footer =
-            front.len().checked_sub(len).filter(|_| len <= MAX_FOOTER).and_then(|at| front.get(at..));
+            front.len().checked_sub(len).filter(|_| len <= MAX_METADATA).and_then(|at| front.get(at..));
         // Bytes that happen to begin like a footer do not end with it.
         let footer =
             footer.and_then(Struct::parse).filter(|(_, rest)| rest.is_empty()).map(|(footer, _)| footer);

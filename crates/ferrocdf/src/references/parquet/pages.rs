@@ -8,8 +8,7 @@ use ferrocdf_codec::{FilterId, built_in, decode_snappy};
 use ferrocdf_model::Filter;
 
 use super::column::{Column, Values, values_of};
-use super::file::MAX_FOOTER;
-use super::thrift::Struct;
+use super::thrift::{MAX_METADATA, Struct};
 use super::{codec, damaged, encoding, page, physical, runs, unsupported};
 
 /// How the pages of a column are to be read.
@@ -58,7 +57,7 @@ impl<'a> ColumnReader<'a, '_> {
         }
         let mut dictionary = Dictionary { first: into.values.len(), len: 0 };
         while rows > 0 {
-            let start = &self.pages[..self.pages.len().min(MAX_FOOTER)];
+            let start = &self.pages[..self.pages.len().min(MAX_METADATA)];
             let (header, rest) = Struct::parse(start).ok_or_else(|| damaged("a page has no header"))?;
             let rest = &self.pages[start.len() - rest.len()..];
             let (Some(size), Some(len)) = (header.size(2), header.size(3)) else {

@@ -1,5 +1,8 @@
 //! The compact protocol of Apache Thrift ("Thrift Compact protocol encoding"), in which Parquet stores its metadata.
 
+/// Most bytes of a footer or of the header of a page: its values take up to 32 times the memory of its text.
+pub(super) const MAX_METADATA: usize = 1 << 20;
+
 /// Greatest depth of values within values.
 const MAX_DEPTH: usize = 16;
 
