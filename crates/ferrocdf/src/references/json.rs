@@ -181,6 +181,16 @@ pub(super) fn inline_bytes(text: &[u8]) -> Result<Box<[u8]>> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn bytes_that_look_like_base64_are_guarded() {
+        for bytes in [&b"base64:QUJD"[..], b"base64", b"", b"\xff"] {
+            let text = guarded(bytes);
+            assert_eq!(&*inline_bytes(&text).unwrap(), bytes);
+            assert_eq!(text.len() > bytes.len(), bytes.starts_with(b"base64:"));
+        }
+        assert!(inline_bytes(b"base64:Q").is_err());
+    }
+
     fn lines(references: &References) -> Vec<String> {
         let line = |(key, reference): (&str, &Reference)| match reference {
             Reference::Inline(bytes) => format!("{key} {}", bytes.escape_ascii()),

@@ -319,3 +319,26 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::parquet::{NewColumn, write};
+    use super::*;
+
+    #[test]
+    fn row_with_a_path_and_no_offset_is_an_error() {
+        let path = || (PATH, NewColumn::Texts(&["a"], vec![Some(0), None]));
+        let missing = || NewColumn::Bytes(vec![None, None]);
+        let parse = |columns: &[(&str, NewColumn<'_>)]| {
+            ReferenceTable::parse(&write(2, columns).unwrap().0, 2).unwrap()
+        };
+        let numbers = |numbers: [i64; 2]| NewColumn::Integers(numbers.into());
+        let table = parse(&[path(), (OFFSET, numbers([0, 0])), (SIZE, missing())]);
+        assert_eq!(table.reference(0).unwrap_err().code, Code::EZARRMETA);
+        assert!(table.reference(1).unwrap().is_none(), "without a path nothing else counts");
+        let table = parse(&[path(), (OFFSET, numbers([-1, 0])), (SIZE, numbers([4, 0]))]);
+        assert_eq!(table.reference(0).unwrap_err().code, Code::EZARRMETA);
+        // Without the columns, all references are to whole objects.
+        assert!(matches!(parse(&[path()]).reference(0), Ok(Some(Reference::Whole { .. }))));
+    }
+}

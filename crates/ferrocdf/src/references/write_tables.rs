@@ -128,7 +128,9 @@ impl References {
             if let Reference::Range { start, len, .. } = reference
                 && i64::try_from(start.saturating_add(*len)).is_err()
             {
-                let what = format!("{len} bytes at byte {start}: references in parquet count up to 2^63");
+                let what = format!(
+                    "{len} bytes at byte {start}: beyond 2^63, up to which references in parquet count"
+                );
                 return Err(Error::new(Code::EINVAL, what).at(key));
             }
             found.push((chunk_number(name, &grid).ok_or_else(|| no_chunk(key))?, reference));

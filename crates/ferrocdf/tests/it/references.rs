@@ -497,3 +497,29 @@ fn files_that_contradict_each_other_are_not_merged_and_the_message_says_where() 
     let add_group = |file: &FileMut| assert!(file.add_group("sst").is_ok());
     refused(changed(&add_group), &["/sst", "a group in one file"]);
 }
+
+#[test]
+fn merged_groups_have_one_length_of_a_dimension_and_the_attributes_of_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let group = |name: &str, owner_is_root: bool, len: u64, variable: &str| {
+        let path = folder.path().join(name);
+        let file = ferrocdf::create(&path).unwrap();
+        let group = file.add_group("g").unwrap();
+        match owner_is_root {
+            true => file.add_dimension("x", len).map(drop).unwrap(),
+            false => group.add_dimension("x", len).map(drop).unwrap(),
+        }
+        group.add_variable::<i32>(variable, &["x"]).unwrap();
+        file.close().unwrap();
+        (Location::Path(path), url(name))
+    };
+    let first = group("a.nc", true, 300, "v");
+    let error = References::merge(&[first.clone(), group("b.nc", false, 200, "w")]).map(drop).unwrap_err();
+    assert!(error.to_string().contains("/g/w: its dimension x has 200 elements, but 300"), "{error}");
+    let titled = with_variable(&folder.path().join("c.nc"), 30, "ice");
+    let made = References::merge(&[first, titled]).unwrap();
+    let json = folder.path().join("all.json");
+    fs::write(&json, made.references.to_json()).unwrap();
+    let file = File::open(&json).unwrap();
+    assert!(file.attribute::<String>("title").is_err() && file.variable("g/v").is_ok());
+}

@@ -158,3 +158,43 @@ fn metadata_of_tables_that_make_no_sense_is_an_error_and_chunks_are_not_written(
         assert_eq!(File::open(&path).map(drop).unwrap_err().code, Code::EZARRMETA, "{wrong}");
     }
 }
+
+/// Changes the metadata of references.
+fn change(folder: &Path, from: &str, to: &str) {
+    let metadata = folder.join("refs.parq/.zmetadata");
+    let text = fs::read_to_string(&metadata).unwrap();
+    let changed = text.replace(from, to);
+    assert_ne!(text, changed);
+    fs::write(&metadata, changed).unwrap();
+}
+
+#[test]
+fn table_of_other_references_is_an_error_and_not_missing_chunks() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(four_chunks(folder.path()));
+    change(folder.path(), "\"record_size\": 2", "\"record_size\": 6");
+    let path = folder.path().join("refs.parq");
+    let error = File::open(&path).unwrap().variable("g/v").unwrap().get_all(..).unwrap_err();
+    assert!(error.to_string().contains("2 rows of the 6"), "{error}");
+}
+
+#[test]
+fn arrays_with_chunks_that_no_table_has_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(four_chunks(folder.path()));
+    change(folder.path(), "\"order\": \"C\"", "\"order\": \"C\", \"dimension_separator\": \"/\"");
+    let error = File::open(folder.path().join("refs.parq")).map(drop).unwrap_err();
+    assert!(error.code == Code::EZARRMETA && error.to_string().contains("/g/v: "), "{error}");
+}
+
+#[test]
+fn references_that_cannot_be_written_leave_those_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = four_chunks(folder.path());
+    let place = Location::Path(folder.path().join("refs.parq"));
+    for wrong in [(6, range("data", 0, 4)), (0, range("data", u64::MAX - 9, 4))] {
+        assert!(chunks_of_4(6, &[wrong]).write_parquet(&place, 2).is_err());
+        assert_eq!(read(&file, 12, 16), Ok(b"efgh".to_vec()));
+        assert!(File::open_location(&place, &OpenOptions::default()).is_ok());
+    }
+}

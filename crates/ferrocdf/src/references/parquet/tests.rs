@@ -1,8 +1,12 @@
 //! Files of fastparquet and pyarrow, our own, and damaged ones. The files in `tests/data/parquet` were made with fastparquet 2026.9.0 and
 //! pyarrow 26.0.1; their names say how.
 
+use std::cell::Cell;
+
 use ferrocdf_bytes::Code;
 
+use super::pages::{ColumnReader, PageFormat};
+use super::thrift::{MAX_METADATA, StructWriter};
 use super::*;
 
 /// Most bytes of decoded pages.
@@ -139,4 +143,32 @@ fn pages_that_would_take_too_much_memory_are_refused() {
     parsed.column("offset").unwrap();
     let error = parsed.column("size").unwrap_err();
     assert!(error.to_string().contains("size: parquet: with 8000 bytes"), "{error}");
+}
+
+/// Reads a row of integers that are not encoded, from pages with these headers and 8 bytes behind each, with a budget of 7 bytes.
+fn read_row(headers: &[StructWriter]) -> String {
+    let pages: Vec<u8> =
+        headers.iter().flat_map(|header| [&header.clone().finish()[..], &[0; 8][..]].concat()).collect();
+    let format = PageFormat { physical: physical::INT64, codec: codec::UNCOMPRESSED, is_optional: false };
+    let reader = ColumnReader { pages: &pages, format, budget: &Cell::new(7) };
+    reader.read(1, &mut Column::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn pages_that_are_not_encoded_take_what_they_have_from_the_budget() {
+    let page = |kind, size, id, about| {
+        StructWriter::default().i32(1, kind).i32(2, size).i32(3, 8).structure(id, about)
+    };
+    let dictionary = StructWriter::default().i32(1, 1).i32(2, encoding::PLAIN);
+    let error = read_row(&[page(page::DICTIONARY, 0, 7, dictionary.clone())]);
+    assert!(error.contains("a page of 0 bytes has 8"), "{error}");
+    let data = StructWriter::default().i32(1, 1).i32(4, encoding::PLAIN).i32(5, 0).i32(6, 0);
+    // A boolean that is false: the values are not encoded.
+    for data in [data.clone().i32(7, 0), data] {
+        let error = read_row(&[page(page::DATA_V2, 8, 8, data)]);
+        assert!(error.contains("with 8 bytes of a page it takes too much memory"), "{error}");
+    }
+    let large = dictionary.binary(9, &vec![0; MAX_METADATA]);
+    let error = read_row(&[page(page::DICTIONARY, 8, 7, large)]);
+    assert!(error.contains("a page has no header"), "{error}");
 }

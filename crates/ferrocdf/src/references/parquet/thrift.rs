@@ -190,7 +190,7 @@ impl<'a> ThriftParser<'a> {
 }
 
 /// A structure that is being written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct StructWriter {
     text: Vec<u8>,
     last: i16,
