@@ -1,6 +1,5 @@
 //! `ferrocdf join`: files joined along a dimension into one file.
 
-use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,9 +7,10 @@ use ferrocdf::join::{JoinEvent, JoinOptions, join_virtual, verify};
 use ferrocdf::store::{folder_of, resolve_links};
 use ferrocdf::{Code, CreateOptions, Error, File, Format, Location, Result, errno};
 
-use crate::input::{check_output, local, location, overlap};
+use crate::input::{check_output, local, location};
 use crate::kinds::{is_zarr, zarr_of_output};
 use crate::progress::{Progress, RemoteProgress, print_line};
+use crate::sources::check_overwritten;
 use crate::target::{Target, remove_on_signals};
 use crate::{date, says};
 
@@ -65,7 +65,7 @@ fn join(args: &JoinArgs) -> Result<()> {
     check_output(&args.inputs, &output)?;
     check_place(&output)?;
     if args.r#virtual || output.exists() {
-        check_sources(&args.inputs, &output)?;
+        check_overwritten(&args.inputs, &output)?;
     }
     let inputs: Vec<Location> = args.inputs.iter().map(|input| location(input)).collect::<Result<_>>()?;
     let Some(first) = inputs.first() else { return Ok(()) };
@@ -151,57 +151,6 @@ fn history(args: &JoinArgs) -> String {
     let words = options.into_iter().flatten().chain(names.take(NAMED)).chain(more).chain([output]);
     let words: Vec<String> = words.collect();
     format!("{}: {PROGRAM} {}", date::now(), words.join(" "))
-}
-
-/// # Errors
-/// `NC_EINVAL` if the output is a file that an input has data in, so that the data would be lost, or a virtual file would refer to itself.
-fn check_sources(inputs: &[PathBuf], output: &Path) -> Result<()> {
-    let mut seen: HashSet<PathBuf> = inputs.iter().cloned().collect();
-    let mut rest: Vec<PathBuf> = inputs.iter().rev().cloned().collect();
-    while let Some(path) = rest.pop() {
-        for source in sources(&path) {
-            if overlap(&source, output).is_some() {
-                let what = format!(
-                    "the output would overwrite {}, which {} has data in",
-                    source.display(),
-                    path.display()
-                );
-                return Err(Error::new(Code::EINVAL, what).at(output.display()));
-            }
-            if seen.insert(source.clone()) {
-                rest.push(source);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Returns the other files that the variables of a local file have data in; none if it cannot be opened, as files of raw data cannot.
-fn sources(path: &Path) -> BTreeSet<PathBuf> {
-    let path = local(path.to_path_buf());
-    let path = resolve_links(&path).unwrap_or(path);
-    let file = path.is_file().then(|| File::open(&path).ok()).flatten();
-    let Some(file) = file else { return BTreeSet::new() };
-    let mut names = BTreeSet::new();
-    for id in file.model().var_ids() {
-        let Ok(sources) = file.variable_of(id).sources() else { continue };
-        names.extend(sources.external);
-        // A percent sign is written twice in names of virtual sources.
-        names.extend(sources.virtual_sources.into_iter().map(|(name, _)| name.replace("%%", "%")));
-    }
-    names.remove(".");
-    let folder = folder_of(&path);
-    let beside = |name: String| {
-        let path = folder.join(&name);
-        // As readers look for it: by its path, or else beside the file.
-        let found = match path.file_name() {
-            Some(last) if !path.exists() => folder.join(last),
-            _ => path,
-        };
-        // One path for each file, so that files which refer to each other are looked at once.
-        found.canonicalize().unwrap_or(found)
-    };
-    names.into_iter().map(beside).collect()
 }
 
 /// Returns the size of a file; that of a remote one is not asked for.

@@ -16,6 +16,7 @@ mod progress;
 pub mod refs;
 pub mod repack;
 mod says;
+mod sources;
 pub mod structure;
 mod target;
 mod temporary;

@@ -11,6 +11,7 @@ use ferrocdf::{Code, Error, Location, Result};
 use crate::input::{check_output, location};
 use crate::progress::RemoteProgress;
 use crate::says;
+use crate::sources::check_overwritten;
 use crate::target::Target;
 
 /// How references are stored.
@@ -67,7 +68,12 @@ impl RefsOptions {
             });
             Ok((location, ReferenceOptions { url, inline: self.inline }))
         };
-        self.output.iter().try_for_each(|output| check_output(&self.inputs, output))?;
+        if let Some(output) = &self.output {
+            check_output(&self.inputs, output)?;
+            if output.exists() {
+                check_overwritten(&self.inputs, output)?;
+            }
+        }
         if self.is_parquet() {
             // Before hours of reading.
             self.output.as_ref().ok_or_else(no_folder)?;

@@ -9,7 +9,7 @@ use ferrocdf_model::{Atomic, Type, VarId};
 use ferrocdf_zarr::{ChunkKeys, Json, with_member, with_shape};
 
 use super::make::MAX_INLINED;
-use super::{MadeReferences, Reference, ReferenceOptions, References};
+use super::{MadeReferences, Reference, ReferenceOptions, References, check_urls};
 use crate::copy::TOO_MANY;
 use crate::join::check::{JoinedDataset, check_values, check_variable, refused};
 use crate::location::Location;
@@ -32,6 +32,7 @@ impl References {
     /// coordinates, or lengths along the dimension that are no multiples of the chunks'. The message has the dataset and what differs. Those
     /// of [`References::of`].
     pub fn concat(dimension: &str, datasets: &[(Location, ReferenceOptions)]) -> Result<MadeReferences> {
+        check_urls(datasets)?;
         let mut skipped = vec![];
         let mut parts = vec![];
         for (location, options) in datasets {

@@ -1,9 +1,10 @@
 //! Making the references of a dataset.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ferrocdf_array::{Index, Layout, Selection};
-use ferrocdf_bytes::{Error, Order, Result};
+use ferrocdf_bytes::{Code, Error, Order, Result};
 use ferrocdf_model::{
     Chunking, Class, Container, DataModel, Endian, Format, Model, Owner, Storage, StoredFill, Type, Var,
     VarId,
@@ -76,6 +77,28 @@ struct Maker<'a> {
     referenced: Vec<Referenced>,
     /// The variables whose values become inline.
     inlined: Vec<Pair>,
+}
+
+/// Checks that no two datasets are to be found at one URL: the chunks of both would be those of one file.
+///
+/// # Errors
+/// `NC_EINVAL` with both datasets.
+pub(super) fn check_urls(datasets: &[(Location, ReferenceOptions)]) -> Result<()> {
+    let mut found = HashMap::new();
+    for (location, options) in datasets {
+        let Some(url) = &options.url else { continue };
+        let first = found.entry(url).or_insert(location);
+        if first.name() != location.name() {
+            let (first, other) = (first.name(), location.name());
+            let what = format!(
+                "{} and {} would both be found at {url}: give them other names, or name no base",
+                first.display(),
+                other.display()
+            );
+            return Err(Error::new(Code::EINVAL, what));
+        }
+    }
+    Ok(())
 }
 
 impl References {

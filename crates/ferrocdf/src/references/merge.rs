@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use ferrocdf_bytes::{Error, Result};
 use ferrocdf_zarr::within;
 
-use super::{MadeReferences, ReferenceOptions, References};
+use super::{MadeReferences, ReferenceOptions, References, check_urls};
 use crate::join::check::{JoinedDataset, check_values, check_variable, refused};
 use crate::location::Location;
 use crate::options::OpenOptions;
@@ -21,6 +21,7 @@ impl References {
     /// `NC_EINVAL` for a variable that is not the same in two datasets, and for a dimension that has two lengths; the message has the dataset
     /// and the variable. Those of [`References::of`].
     pub fn merge(datasets: &[(Location, ReferenceOptions)]) -> Result<MadeReferences> {
+        check_urls(datasets)?;
         let mut merged = MergedReferences::default();
         for (location, options) in datasets {
             let made = References::of(location, options)?;

@@ -28,6 +28,7 @@ use crate::File;
 use crate::location::Location;
 use targets::Base;
 
+use make::check_urls;
 pub use make::{MadeReferences, ReferenceOptions};
 pub(crate) use store::{open, open_tables, recognises};
 

@@ -49,7 +49,7 @@ impl References {
     /// `NC_EINVAL` if they cannot.
     pub fn check_record_size(record_size: u64) -> Result<()> {
         if !(1..=MAX_ROWS as u64).contains(&record_size) {
-            let what = format!("tables of {record_size} rows: they have 1 to {MAX_ROWS}");
+            let what = format!("a record size of {record_size}: tables have 1 to {MAX_ROWS} rows");
             return Err(Error::new(Code::EINVAL, what));
         }
         Ok(())

@@ -523,3 +523,19 @@ fn merged_groups_have_one_length_of_a_dimension_and_the_attributes_of_one_file()
     let file = File::open(&json).unwrap();
     assert!(file.attribute::<String>("title").is_err() && file.variable("g/v").is_ok());
 }
+
+#[test]
+fn files_of_one_name_do_not_get_one_url() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = ["2024", "2025"].map(|year| {
+        fs::create_dir(folder.path().join(year)).unwrap();
+        with_variable(&folder.path().join(year).join("a.nc"), 30, "sst")
+    });
+    for made in [References::concat("x", &parts), References::merge(&parts)] {
+        let said = made.map(drop).unwrap_err().to_string();
+        assert!(
+            ["2024/a.nc", "2025/a.nc", "both be found at a.nc"].iter().all(|word| said.contains(word)),
+            "{said}"
+        );
+    }
+}

@@ -129,7 +129,7 @@ fn references_that_no_table_can_hold_are_refused() {
         references.write_parquet(&place, record_size).unwrap_err().to_string()
     };
     let one = |number, reference| chunks_of_4(2, &[(number, reference)]);
-    assert!(refused(&one(0, range("a", 0, 4)), 0).contains("tables of 0 rows"));
+    assert!(refused(&one(0, range("a", 0, 4)), 0).contains("a record size of 0"));
     assert!(refused(&one(2, range("a", 0, 4)), 5).contains("g/v/2: it is no chunk of an array"));
     assert!(refused(&one(0, range("a", 1 << 63, 4)), 5).contains("beyond 2^63"));
     let mut other = one(0, range("a", 0, 4));

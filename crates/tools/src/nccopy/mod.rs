@@ -30,6 +30,7 @@ use crate::input::{ALLOWED_MISSING, Input, Overlap, overlap};
 use crate::kinds;
 use crate::progress::Progress;
 use crate::says;
+use crate::sources::check_overwritten;
 use crate::target::{Target, remove_on_signals};
 use crate::zarr_readers;
 pub use options::OPTIONS_TEXT;
@@ -147,6 +148,10 @@ fn copy(
         None => {}
         Some(Overlap::Overwrites) => return Err(Stop::Said("output would overwrite input".to_string())),
         Some(Overlap::Within) => return Err(Stop::Said("output would lie within input".to_string())),
+    }
+    if !options.in_place && options.output.exists() {
+        check_overwritten(std::slice::from_ref(&options.input), &options.output)
+            .map_err(|error| Stop::Said(says::sentence(&error)))?;
     }
     if let (Some(format), Some(zarr)) = (options.kind, &options.zarr)
         && let Some(why) = kinds::contradiction(&options.output, format, zarr)

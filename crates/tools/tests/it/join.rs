@@ -275,3 +275,29 @@ fn joined_file_that_differs_from_its_files_leaves_no_output() {
     assert_eq!((went_well, said.as_str()), (false, wanted));
     assert_eq!(names(folder.path()), ["a.nc", "b.nc"]);
 }
+
+#[test]
+fn no_tool_overwrites_a_file_that_its_input_has_data_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["a.nc", "b.nc"] {
+        let file = ferrocdf::create(path(name)).unwrap();
+        file.add_unlimited_dimension("time").unwrap();
+        file.add_variable::<i32>("heat", &["time"]).unwrap().put_values(&[1, 2], ..).unwrap();
+        file.close().unwrap();
+    }
+    let (done, said) = join(folder.path(), 256, &["--virtual", "a.nc", "b.nc", "-o", "all.nc"]);
+    assert!(done, "{said}");
+    let before = fs::read(path("b.nc")).unwrap();
+    for args in [
+        &["copy", "all.nc", "b.nc"][..],
+        &["repack", "--cloud", "all.nc", "b.nc"],
+        &["refs", "all.nc", "-o", "b.nc"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrocdf"));
+        let ran = command.args(args).current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(!ran.status.success() && said.contains("all.nc has data in"), "{args:?}: {said}");
+        assert_eq!(fs::read(path("b.nc")).unwrap(), before);
+    }
+}

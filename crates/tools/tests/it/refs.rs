@@ -58,7 +58,7 @@ fn references_in_parquet_are_a_folder_that_replaces_its_own_kind_alone() {
     fs::write(path("c.parq/kept"), b"").unwrap();
     for (args, word) in [
         (&["-o", "c.parq"][..], "not replaced"),
-        (&["-o", "d.parq", "--record-size", "0"], "tables of 0 rows"),
+        (&["-o", "d.parq", "--record-size", "0"], "a record size of 0"),
         (&["--format", "parquet"], "option `output`"),
     ] {
         let (done, said) = refs(folder.path(), &[&["a.nc"], args].concat());
