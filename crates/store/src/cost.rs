@@ -7,7 +7,8 @@ pub struct Cost {
     pub latency: Latency,
     /// Bytes between two ranges that are cheaper to read along than to ask for the second range alone.
     pub gap: u64,
-    /// True if chunks with such a gap between them are read together. False if metadata lies there, which is read by itself.
+    /// True if two chunks with at most `gap` bytes between them are read in one request. False if these bytes may be metadata, which another
+    /// view of the file reads and keeps.
     pub joins_chunks: bool,
     /// Bytes to read at once if requests for small ranges near each other are to be expected.
     pub window: usize,

@@ -1,6 +1,7 @@
 //! Stores whose chunks are references in tables: the metadata tells how many rows a table has.
 //!
-//! The module of references reads the tables, and stands on this one; whoever opens a store passes its function in.
+//! The module `references` reads the tables, and imports this one. So that this one need not import it in turn, `NcZarr::open` takes the
+//! function that opens tables as an argument.
 
 use std::collections::HashMap;
 use std::sync::Arc;

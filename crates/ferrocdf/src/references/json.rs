@@ -156,7 +156,7 @@ impl ReferenceParser {
     }
 }
 
-/// Returns the bytes that stand in references for these: in base64 if fsspec would take them for base64 otherwise.
+/// Returns inline bytes as references in parquet store them: in base64 if they begin as base64 does in references, since fsspec decodes those.
 pub(super) fn guarded(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes.starts_with(BASE64.as_bytes()) {
         true => format!("{BASE64}{}", STANDARD.encode(bytes)).into_bytes().into(),
@@ -164,7 +164,7 @@ pub(super) fn guarded(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns the bytes for which others stand in references.
+/// Decodes inline bytes as references store them: base64 if they begin with `base64:`, else the bytes themselves.
 ///
 /// # Errors
 /// `NC_EZARRMETA` for damaged base64.

@@ -49,7 +49,7 @@ pub(super) struct Records {
     kept: Mutex<Kept>,
 }
 
-/// Where the reference to a chunk is.
+/// The table and the row that have the reference to a chunk.
 struct TablePlace {
     /// The key of the table.
     table: String,
@@ -192,7 +192,7 @@ fn checked(layout: TableLayout) -> Result<TableLayout> {
 }
 
 impl TableLayout {
-    /// Returns where the reference to the chunk with a key is; `None` if no array has such a chunk.
+    /// Returns the table and the row that have the reference to the chunk with a key; `None` if no array has such a chunk.
     fn place(&self, key: &str) -> Option<TablePlace> {
         let (array, chunk) = key.rsplit_once('/')?;
         let grid = self.grids.get(array)?;

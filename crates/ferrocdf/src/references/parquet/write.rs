@@ -23,7 +23,7 @@ pub(in crate::references) enum NewColumn<'a> {
     Texts(&'a [&'a str], Vec<Option<u32>>),
 }
 
-/// The pages of a column, and what the footer tells of them.
+/// The encoded pages of a column, and the sizes of them that the footer has.
 struct Pages {
     bytes: Vec<u8>,
     /// Bytes of the dictionary page.
